@@ -1,0 +1,41 @@
+# `make help` lists what can be made; everything installed and stored lies in .murmur.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+.PHONY: help setup demo test test-fast test-all test-connector test-browser lint lock clean
+
+help:  ## list what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup:  ## install everything below .murmur (sudo only for missing Debian packages)
+	@deploy/local/setup
+
+demo:  ## install, start, feed synthetic tweets, print the page's address; Ctrl-C stops all of it
+	@deploy/local/setup --ports
+	@exec .murmur/venv/bin/python -m deploy.local.demo
+
+test:  ## install and run all checks but the long ones
+	@tests/run lint fast page connector server browser
+
+test-fast:  ## checks that need no servers
+	@tests/run lint fast page
+
+test-all:  ## all checks, with the long fault runs and the whole connector
+	@tests/run lint fast page connector-all server slow browser
+
+test-connector:  ## all checks of Spark's data source for Pravega, against a real server
+	@tests/run connector-all
+
+test-browser:  ## the page in headless Chromium
+	@tests/run browser
+
+lint:  ## style and types of Python and of the page
+	@tests/run lint
+
+lock:  ## pin the Python packages of requirements.in, with hashes
+	python3.11 -m venv .murmur/lock && .murmur/lock/bin/pip install --quiet pip-tools
+	.murmur/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --output-file requirements.txt requirements.in
+
+clean:  ## remove what was built and installed, but nothing that an instance stored
+	rm -rf .murmur/stamps .murmur/venv .murmur/lock .murmur/jars .murmur/encoder .murmur/log frontend/dist frontend/node_modules test-results *.egg-info
+	rm -rf deploy/local/*/target spark_pravega/target spark_pravega/*/target
+	find . -name __pycache__ -type d -prune -not -path './.murmur/*' -exec rm -rf {} +

@@ -1,0 +1,38 @@
+"""`murmur down`: stops an instance."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import click
+
+from cli import options
+from common.settings import Settings
+from deploy.local import instances, processes, supervision
+
+
+@click.command()
+@click.option("--wipe", is_flag=True, help="Also remove everything that the instance stored, on every middleware.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@options.instance
+def down(wipe: bool, yes: bool, instance: str | None) -> None:
+    """Stop an instance; its data stays unless --wipe is given."""
+    settings = Settings.load(instance=instance)
+    if not settings.instance_dir.exists():
+        click.echo(f"there is no instance {settings.instance}")
+        return
+    if wipe and not yes and sys.stdin.isatty():
+        click.confirm(f"Remove everything that instance {settings.instance} stored in {settings.instance_dir}?",
+                      abort=True)
+    if supervision.is_running(settings):
+        supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
+        click.echo(f"instance {settings.instance} is stopped")
+    else:
+        click.echo(f"instance {settings.instance} was not running")
+    for name in instances.end_leftovers(settings):
+        click.echo(f"ended a leftover of the instance: {name}")
+    if wipe:
+        with instances.registry(settings.home):
+            shutil.rmtree(settings.instance_dir)
+        click.echo(f"instance {settings.instance} is removed")

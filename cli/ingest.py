@@ -1,0 +1,169 @@
+"""`murmur ingest`."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+import threading
+import time
+from datetime import datetime
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import click
+
+from cli.options import as_json as json_option
+from cli.options import instance as instance_option
+from cli.options import known
+from common.settings import Settings
+from common.tweets import RAW
+from ingest.ingester import Ingester, Progress
+from ingest.manifest import ManifestWriter
+from ingest.publisher import Publisher
+from ingest.source import Source
+from middleware import connect
+from middleware.base import Middleware
+
+SYNTHETIC_RATE = 100.0
+REPORT_SECONDS = 1.0
+
+
+@click.command()
+@click.option("--source", "name", type=click.Choice(["synthetic", "replay", "x"]), help="Where tweets come from.")
+@click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Tweets per second, on a fixed schedule.  "
+              "[default: 100 for synthetic; as fast as possible for replay]")
+@click.option("--limit", type=click.IntRange(min=1), help="End after so many tweets.")
+@click.option("--path", "paths", type=click.Path(path_type=Path), multiple=True,
+              help="File to replay: JSON lines, plain, gzip or zstd. May be given several times.")
+@click.option("--timestamps", type=click.Choice(["recorded", "now"]), default="recorded", show_default=True,
+              help="Of a replay: keep each tweet's date, or date it to the moment at which it is sent.")
+@click.option("--seed", default=1, show_default=True, help="Fixes the content of synthetic tweets.")
+@click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
+              help="Size of synthetic tweets: about 650 bytes, or 2.3 kB like X's own.")
+@click.option("--run", help="Name of the run.  [default: source and time]")
+@click.option("--resume", is_flag=True, help="Finish the runs whose ingester died, instead of starting one.")
+@click.argument("more_paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
+@instance_option
+@json_option
+def ingest(name: str | None, rate: float | None, limit: int | None, paths: tuple[Path, ...], timestamps: str,
+           seed: int, payload: str, run: str | None, resume: bool, more_paths: tuple[Path, ...],
+           instance: str | None, as_json: bool) -> None:
+    """Send tweets through the pipeline, from a source or as the rest of an interrupted run."""
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
+    settings = known(instance)
+    if bool(name) == resume:
+        raise click.UsageError("give either --source or --resume")
+    stop = threading.Event()
+    _stop_on_signal(stop)
+    with connect(settings) as middleware:
+        if resume:
+            _resume(settings, middleware, stop, as_json)
+            return
+        run = run or f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
+        source = _source(settings, str(name), run, [*paths, *more_paths], timestamps, seed, payload)
+        rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
+        options = {**source.options(), "rate": rate, "limit": limit}
+        producer = middleware.producer(RAW)  # fails before there is a run, if it fails
+        manifest = ManifestWriter.create(settings, run, source.name, options)
+        publisher = Publisher(settings, middleware, manifest, producer)
+        result = _drive(settings, source, publisher, manifest, stop, as_json)
+    _print([result], as_json)
+
+
+def _source(settings: Settings, name: str, run: str, paths: list[Path], timestamps: str, seed: int,
+            payload: str) -> Source:
+    """Each source is imported only when it is asked for."""
+    if name == "replay":
+        from ingest.replay import Replay
+        if not paths:
+            raise click.UsageError("a replay needs --path FILE")
+        return Replay(paths, timestamps)  # type: ignore[arg-type]
+    if paths:
+        raise click.UsageError("only a replay takes files")
+    if name == "x":
+        from ingest.x import SampledStream
+        return SampledStream(settings)
+    from ingest.synthetic import Synthetic
+    return Synthetic(run, seed, payload)  # type: ignore[arg-type]
+
+
+def _drive(settings: Settings, source: Source | None, publisher: Publisher, manifest: ManifestWriter,
+           stop: threading.Event, quiet: bool) -> dict[str, Any]:
+    """Runs the source to its end and finishes the run; a run that failed stays unfinished, to be resumed."""
+    began = time.monotonic()
+    run, before = manifest.manifest, publisher.acknowledged
+    try:
+        if source:
+            report = Reporter(quiet)
+            Ingester(settings, source, publisher, run.options["rate"]).run(run.options["limit"], stop, report)
+        publisher.finish()
+    finally:
+        if source:
+            source.close()
+        publisher.close()
+    return {"run": run.run, "source": run.source, "total": publisher.total, "acknowledged": publisher.acknowledged,
+            "refused": publisher.refused, "seconds": round(time.monotonic() - began, 3),
+            "published": publisher.acknowledged - before}
+
+
+def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, as_json: bool) -> None:
+    from ingest.resume import dead_runs, recover, rest
+
+    results = []
+    for manifest in dead_runs(settings):
+        publisher = recover(settings, middleware, manifest)
+        source = None if stop.is_set() else rest(manifest.manifest)
+        results.append(_drive(settings, source, publisher, manifest, stop, as_json))
+    if not results and not as_json:
+        click.echo("no run was interrupted")
+        return
+    _print(results, as_json)
+
+
+def _print(results: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        sums = {key: sum(r[key] for r in results) for key in ("total", "acknowledged", "refused", "seconds")}
+        names = {key: ",".join(r[key] for r in results) for key in ("run", "source")}
+        click.echo(json.dumps({**names, **sums}))
+        return
+    for result in results:
+        seconds = max(result["seconds"], 0.001)
+        click.echo(
+            f"run {result['run']}: {result['acknowledged']:,} tweets published, {result['refused']:,} refused, "
+            f"{result['published'] / seconds:,.0f}/s over {seconds:,.1f} s"
+        )
+
+
+class Reporter:
+    """Shows progress once a second; on a terminal, in one line that is written over."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._quiet = quiet
+        self._at, self._count = time.monotonic(), 0
+        self._terminal = sys.stderr.isatty()
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if self._quiet or now - self._at < REPORT_SECONDS:
+            return
+        rate = (progress.acknowledged - self._count) / (now - self._at)
+        self._at, self._count = now, progress.acknowledged
+        line = f"{rate:>9,.0f}/s  {progress.acknowledged:>12,} published  {progress.refused:,} refused"
+        if progress.behind_s >= REPORT_SECONDS:
+            line += f"  {progress.behind_s:,.1f} s behind schedule"
+        click.echo(f"\r\033[K{line}" if self._terminal else line, err=True, nl=not self._terminal)
+
+
+def _stop_on_signal(stop: threading.Event) -> None:
+    """The first signal ends the run cleanly; a second one ends at once, and the run can be resumed."""
+    def handle(number: int, _: FrameType | None) -> None:
+        if stop.is_set():
+            signal.signal(number, signal.SIG_DFL)
+            signal.raise_signal(number)
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, handle)

@@ -1,0 +1,58 @@
+"""The command `murmur`. Each command is a module of this package with a click command of the same name."""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import Any
+
+import click
+from pydantic import ValidationError
+
+from deploy.local.instances import PortTaken
+from deploy.local.process import MissingProgram
+from deploy.local.readiness import NotReady
+from deploy.local.supervision import NotRunning
+from middleware.base import MiddlewareError
+
+EXPECTED = (MissingProgram, PortTaken, NotRunning, NotReady, MiddlewareError)
+"""Errors whose message says everything, the way out included."""
+
+COMMANDS = ("up", "down", "status", "logs", "ingest", "audit")
+
+
+class Commands(click.Group):
+    """Imports a command when it is asked for, and turns errors into one message without a traceback."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        return getattr(import_module(f"cli.{name}"), name) if name in COMMANDS else None
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except (click.exceptions.Exit, click.ClickException, click.Abort):
+            raise
+        except ValidationError as error:
+            raise click.ClickException(described(error)) from error
+        except EXPECTED as error:
+            raise click.ClickException(str(error)) from error
+        except Exception as error:
+            if os.environ.get("MURMUR_TRACEBACK"):
+                raise
+            text = str(error) or type(error).__name__
+            raise click.ClickException(f"{text}\n(MURMUR_TRACEBACK=1 shows where it came from)") from error
+
+
+def described(error: ValidationError) -> str:
+    """Every setting that is not valid, and why."""
+    wrong = (f"{'.'.join(str(part) for part in one['loc'])}: {one['msg']}" for one in error.errors())
+    return "settings that are not valid:\n  " + "\n  ".join(wrong)
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="murmuration", prog_name="murmur")
+def murmur() -> None:
+    """Tweets through a stream store, Spark and a search index to a live page, on one machine."""

@@ -1,0 +1,27 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from common.settings import Settings
+
+
+def instance(command: Any) -> Any:
+    """`--instance NAME`: which of the instances side by side."""
+    return click.option("--instance", metavar="NAME", help="Name of the instance.  [default: default]")(command)
+
+
+def as_json(command: Any) -> Any:
+    """`--json`: output for programs."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")(command)
+
+
+def known(name: str | None) -> Settings:
+    """Settings of an instance that was started at least once; fails with the way out otherwise."""
+    settings = Settings.load(instance=name)
+    if not settings.settings_file.exists():
+        raise click.ClickException(f"there is no instance {settings.instance}: start it with `murmur up`")
+    return settings

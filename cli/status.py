@@ -1,0 +1,85 @@
+"""`murmur status`: what an instance consists of and whether it runs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+import psutil
+
+from cli import options
+from common.settings import Settings
+from deploy.local import supervision
+
+
+@click.command()
+@options.instance
+@options.as_json
+def status(instance: str | None, as_json: bool) -> None:
+    """Show the processes of an instance. Ends with 1 if it is not running."""
+    settings = options.known(instance)
+    found = described(settings)
+    if as_json:
+        click.echo(json.dumps(found, indent=1))
+    else:
+        click.echo(as_text(found))
+    if not found["processes"]:
+        raise click.exceptions.Exit(1)
+
+
+def described(settings: Settings) -> dict[str, Any]:
+    """The instance as `status --json` shows it."""
+    return {
+        "instance": settings.instance,
+        "url": settings.url,
+        "middleware": settings.middleware,
+        "durability": settings.durability,
+        "processes": running_processes(settings),
+        "database": {"path": settings.database_address.removeprefix("sqlite:///")},
+    }
+
+
+def running_processes(settings: Settings) -> list[dict[str, Any]]:
+    try:
+        infos = supervision.ask(settings).getAllProcessInfo()
+    except supervision.NotRunning:
+        return []
+    return [described_process(info) for info in infos]
+
+
+def described_process(info: dict[str, Any]) -> dict[str, Any]:
+    """Name, pid and state; `children` are the processes that it started, such as Spark's Java virtual machine."""
+    pid = info["pid"] or None
+    return {
+        "name": info["name"],
+        "pid": pid,
+        "state": info["statename"].lower(),
+        "since": info["start"] if pid else None,
+        **measured(pid),
+    }
+
+
+def measured(pid: int | None) -> dict[str, Any]:
+    try:
+        process = psutil.Process(pid) if pid else None
+        children = process.children(recursive=True) if process else []
+        family = [process, *children] if process else []
+        return {
+            "memory_bytes": sum(member.memory_info().rss for member in family),
+            "children": [{"pid": child.pid, "program": child.name()} for child in children],
+        }
+    except psutil.Error:
+        return {"memory_bytes": None, "children": []}
+
+
+def as_text(found: dict[str, Any]) -> str:
+    lines = [f"instance {found['instance']}: {found['middleware']} ({found['durability']}), page {found['url']}"]
+    if not found["processes"]:
+        return lines[0] + "\nnot running: start it with `murmur up`"
+    for process in found["processes"]:
+        pid = process["pid"] or "-"
+        mebibytes = f"{process['memory_bytes'] >> 20} MiB" if process["memory_bytes"] else "-"
+        lines.append(f"  {process['name']:<14} {process['state']:<9} pid {pid:<8} {mebibytes:>9}")
+    lines.append(f"database {found['database']['path']}")
+    return "\n".join(lines)

@@ -1,0 +1,86 @@
+"""`murmur up`: starts an instance and returns when all of it works."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+
+from cli import options
+from common.settings import Settings
+from common.tweets import STREAMS
+from deploy.local import instances, processes, supervision
+from deploy.local.process import Process
+from deploy.local.readiness import await_ready
+from middleware import connect, registry
+
+STREAMS_SECONDS = 120.0
+
+
+@click.command()
+@click.option("--middleware", type=click.Choice(registry()), help="Stream store.  [default: pravega]")
+@click.option("--durability", type=click.Choice(["page-cache", "fsync"]),
+              help="What an acknowledgement means: may be lost with the machine, or on disk.  [default: fsync]")
+@click.option("--servers-only", is_flag=True, help="Start the stream store, Redis and Milvus, and nothing of ours.")
+@options.instance
+def up(middleware: str | None, durability: str | None, servers_only: bool, instance: str | None) -> None:
+    """Start an instance, and wait until all of it works.
+
+    Starts no source of tweets: that is `murmur ingest`. On an instance that runs, starts what is missing.
+    """
+    given = {"middleware": middleware, "durability": durability, "instance": instance}
+    flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    wished = Settings(**flags)
+    if supervision.is_running(wished):
+        settings = Settings.load(instance=instance)
+        refuse_change(settings, flags)
+        click.echo(f"instance {settings.instance} runs already, on {settings.middleware} ({settings.durability})")
+    else:
+        settings = instances.reserve(flags)
+        for name in instances.end_leftovers(settings):
+            click.echo(f"ended a leftover of the instance: {name}")
+        instances.check_ports(settings)
+    bring_up(settings, servers_only)
+
+
+def refuse_change(settings: Settings, flags: dict[str, Any]) -> None:
+    for name in ("middleware", "durability"):
+        if flags.get(name, running := getattr(settings, name)) != running:
+            raise click.ClickException(
+                f"instance {settings.instance} runs with {name} {running}: end it first with `murmur down --instance "
+                f"{settings.instance}`, or start another beside it with --instance; its data stays in either case"
+            )
+
+
+def bring_up(settings: Settings, servers_only: bool) -> None:
+    """Configures, starts what does not run, and waits: the servers first, since all that is ours waits for them."""
+    began = time.monotonic()
+    processes.write_configuration(settings)
+    servers = processes.servers(settings)
+    ours = [] if servers_only else processes.applications(settings)
+    if not supervision.is_running(settings):
+        supervision.write_configuration(settings, servers)
+        click.echo(f"starting instance {settings.instance} on {settings.middleware} ({settings.durability}), "
+                   f"logs in {settings.log_dir}")
+        supervision.start(settings)
+    show_progress(settings, servers, began)
+    if ours:
+        supervision.write_configuration(settings, servers + ours)
+        supervision.add_missing(settings)
+    create_streams(settings)
+    show_progress(settings, ours, began)
+    click.echo(f"ready: {settings.url}" if ours else "ready: servers only")
+
+
+def show_progress(settings: Settings, waited_for: list[Process], began: float) -> None:
+    for process in await_ready(settings, waited_for):
+        click.echo(f"  {process.name:<14} ready after {time.monotonic() - began:5.1f} s")
+
+
+def create_streams(settings: Settings) -> None:
+    with connect(settings) as middleware:
+        middleware.wait_until_ready(STREAMS_SECONDS)
+        for stream in STREAMS:
+            middleware.create_stream(stream, settings.partitions)
+    click.echo(f"  {len(STREAMS)} streams exist")

@@ -1,0 +1,1 @@
+"""Semantic search: encoder, index and store."""

@@ -1,0 +1,95 @@
+"""Sentences to vectors by a static model: a vector per token, pooled and normalised. `distill.py` makes the model."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+from safetensors.numpy import load_file
+from scipy.sparse import csr_matrix
+from tokenizers import Tokenizer
+
+DIMENSIONS = 256
+TABLE, TOKENIZER = "model.safetensors", "tokenizer.json"
+CACHED_WORDS = 100_000
+LONGEST_WORD = 64
+"""A longer 'word' is cut: it is a run of letters, or text of a script without spaces, of which 64 tell enough."""
+
+HASHED_ROWS = 4096
+HASHED_WEIGHT = 0.5
+"""Length of a random direction beside that of a typical token: enough to tell texts apart, not to rule them."""
+
+_SYMBOL = re.compile(r"([^\w\s]|\s)")
+
+
+class Encoder:
+    """Static text encoder. A token's vector already carries its weight, so a sentence is the plain sum of its tokens.
+
+    A word that the vocabulary lacks (an emoji, a rare script) gets one of HASHED_ROWS fixed random directions, so that
+    texts of such words differ from each other and are found by their own words.
+    """
+
+    def __init__(self, table: np.ndarray, tokenizer: Tokenizer) -> None:
+        """`table`: (tokens, 256) weighted vectors by token id."""
+        rng = np.random.default_rng(20_22)
+        hashed = rng.normal(size=(HASHED_ROWS, DIMENSIONS)).astype(np.float32)
+        norms = np.linalg.norm(table.astype(np.float32), axis=1)
+        hashed *= HASHED_WEIGHT * np.median(norms[norms > 0]) / np.linalg.norm(hashed, axis=1, keepdims=True)
+        self._table = np.vstack([table.astype(np.float32), hashed])
+        self._first_hashed = len(table)
+        self._tokenizer = tokenizer
+        self._unknown = tokenizer.token_to_id("[UNK]")
+        self._cache: dict[str, tuple[int, ...]] = {}
+
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Reads what `distill` made; FileNotFoundError names the remedy."""
+        if not (folder / TABLE).exists():
+            raise FileNotFoundError(f"no text encoder in {folder}: make it with `python -m common.search.distill`")
+        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return cls(load_file(folder / TABLE)["embeddings"], tokenizer)
+
+    def encode(self, texts: Sequence[str]) -> np.ndarray:
+        """Clean texts → (n, 256) float32 unit vectors. A text without any token gets the last axis, far from others."""
+        rows: list[int] = []
+        ends = [0]
+        cache = self._cache
+        for text in texts:
+            for word in text.split():
+                found = cache.get(word)
+                rows.extend(self._learn(word) if found is None else found)
+            ends.append(len(rows))
+        pooling = csr_matrix(
+            (np.ones(len(rows), np.float32), np.array(rows, np.int32), np.array(ends, np.int32)),
+            shape=(len(texts), len(self._table)),
+        )
+        vectors = pooling @ self._table
+        norms = np.linalg.norm(vectors, axis=1, keepdims=True)
+        vectors[norms[:, 0] < 1e-6, -1] = 1.0
+        norms[norms < 1e-6] = 1.0
+        return vectors / norms
+
+    def _learn(self, word: str) -> tuple[int, ...]:
+        """Rows of one whitespace-separated word, remembered. Threads may learn the same word twice, to no harm."""
+        if len(self._cache) >= CACHED_WORDS:
+            self._cache.clear()
+        rows = tuple(self._rows(word[:LONGEST_WORD]))
+        self._cache[word] = rows
+        return rows
+
+    def _rows(self, word: str) -> Iterable[int]:
+        # BERT's pre-tokeniser splits at punctuation but leaves emoji glued to letters, which makes all of it unknown.
+        pieces = [word] if word.isascii() else [piece for piece in _SYMBOL.split(word) if piece.strip()]
+        for piece in pieces:
+            tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
+            if self._unknown in tokens:
+                folded = unicodedata.normalize("NFKC", piece).casefold()
+                yield self._first_hashed + zlib.crc32(folded.encode("utf-8", "replace")) % HASHED_ROWS
+            yield from (token for token in tokens if token != self._unknown)

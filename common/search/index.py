@@ -1,0 +1,253 @@
+"""Vectors of the newest tweets in Milvus (Milvus Lite on a laptop, by URI any other).
+
+The index is a row of slices: collections of `slice_rows` consecutive positions of the store each. A tweet's slice
+follows from its position, so writing it again finds its row, and the oldest tweets go by dropping a whole collection.
+Deleting rows instead would leave them in memory, and search would go on scanning them (Milvus Lite has no partitions).
+"""
+
+from __future__ import annotations
+
+import heapq
+import json
+import logging
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from typing import Any, NamedTuple, Self, TypeVar
+
+import grpc
+import numpy as np
+from pymilvus import DataType, MilvusClient, MilvusException
+
+from common.search.encoder import DIMENSIONS
+from common.settings import Settings
+
+SLICES = 10
+INSERT_ROWS = 200
+"""Rows per request: Milvus Lite is fastest at this size."""
+
+WRITERS = 2
+PAGE = 8192
+TIMEOUT_S, READ_TIMEOUT_S = 20.0, 5.0
+MAX_LANG = 16
+
+KEEPALIVE = {"grpc.keepalive_time_ms": 600_000, "grpc.keepalive_permit_without_calls": False}
+"""By default the client pings every 10 s even when idle; Milvus Lite takes that for abuse and ends the connection, and
+with it the call that comes next."""
+
+T = TypeVar("T")
+
+logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs every failed call with its stack; we raise instead
+
+
+class IndexDown(ConnectionError):
+    """Milvus does not answer, or refused the request."""
+
+
+class IndexRow(NamedTuple):
+    """A tweet as the index holds it, and its position in the store."""
+
+    tweet_id: int
+    position: int
+    vector: np.ndarray
+    lang: str
+    created_at_us: int
+
+
+class Index:
+    """Thread-safe; connects at its first use."""
+
+    def __init__(self, uri: str, prefix: str, max_rows: int) -> None:
+        """`prefix` begins the names of the collections; the index keeps `max_rows` and up to a slice more."""
+        self._uri, self._prefix = uri, prefix
+        self.slice_rows = max(1, -(-max_rows // SLICES))
+        self._connected: MilvusClient | None = None
+        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="index")
+        self._slices: set[int] = set()
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """The index of an instance; its collections are its own even in a Milvus shared with others."""
+        prefix = f"murmur_{settings.instance}_{settings.middleware}_tweets".replace("-", "_")
+        return cls(settings.milvus_address, prefix, settings.index_max_rows)
+
+    def slice_of(self, position: int) -> int:
+        """Number of the slice that holds a position."""
+        return (position - 1) // self.slice_rows
+
+    def horizon(self, newest_position: int) -> int:
+        """Lowest position that the index keeps when `newest_position` is the last; what is below has aged out."""
+        return max(0, self.slice_of(newest_position) - SLICES) * self.slice_rows + 1
+
+    def insert(self, rows: Sequence[IndexRow]) -> None:
+        """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return."""
+        self._write(rows, MilvusClient.insert)
+
+    def upsert(self, rows: Sequence[IndexRow]) -> None:
+        """Adds rows, or replaces them if they are there; several times slower than `insert`."""
+        self._write(rows, MilvusClient.upsert)
+
+    def search(
+        self, vector: np.ndarray, limit: int, lang: str | None = None, since: datetime | None = None
+    ) -> list[tuple[int, float]]:
+        """(tweet id, cosine distance) of the nearest rows, nearest first. Raises IndexDown."""
+        conditions = []
+        if lang is not None:
+            conditions.append(f"lang == {json.dumps(lang[:MAX_LANG], ensure_ascii=False)}")
+        if since is not None:
+            conditions.append(f"created_at_us >= {round(since.timestamp() * 1e6)}")
+        nearest: dict[int, float] = {}
+        for number in self.slices():
+            for tweet_id, distance in self._search_slice(number, vector, limit, " and ".join(conditions)):
+                nearest[tweet_id] = min(distance, nearest.get(tweet_id, distance))
+        return heapq.nsmallest(limit, nearest.items(), key=lambda hit: hit[1])
+
+    def slices(self) -> list[int]:
+        """Numbers of the slices that exist, oldest first."""
+        return sorted(number for rows, number in self._collections().values() if rows == self.slice_rows)
+
+    def ids(self) -> list[int]:
+        """Tweet ids of all rows: an id that is there twice comes twice."""
+        return [tweet_id for number in self.slices() for tweet_id in self.slice_ids(number)]
+
+    def slice_ids(self, number: int) -> list[int]:
+        """Tweet ids of one slice's rows."""
+        return self._ids_between(self._name(number), 0, 1 << 63)
+
+    def count(self) -> int:
+        """Rows, repeats included."""
+        return sum(self._count(self._name(number), "") for number in self.slices())
+
+    def delete(self, number: int, ids: Collection[int]) -> None:
+        """Removes every row of these tweet ids from a slice."""
+        listed = list(ids)
+        for start in range(0, len(listed), INSERT_ROWS):
+            chunk = listed[start : start + INSERT_ROWS]
+            self._call(MilvusClient.delete, self._name(number), ids=chunk, timeout=TIMEOUT_S)
+
+    def drop(self, number: int) -> None:
+        """Removes a whole slice."""
+        self._slices.discard(number)
+        self._call(MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S)
+
+    def drop_strangers(self) -> None:
+        """Drops this instance's collections of another slice size: `index_max_rows` was changed."""
+        for name, (rows, _) in self._collections().items():
+            if rows != self.slice_rows:
+                self._call(MilvusClient.drop_collection, name, timeout=TIMEOUT_S)
+
+    def close(self) -> None:
+        self._writers.shutdown()
+        if self._connected:
+            self._connected.close()
+
+    def _collections(self) -> dict[str, tuple[int, int]]:
+        """Names of this instance's collections → (rows in a slice, number of the slice)."""
+        names = self._call(MilvusClient.list_collections, timeout=READ_TIMEOUT_S)
+        matches = (re.fullmatch(rf"{self._prefix}_(\d+)_(\d+)", name) for name in names)
+        return {match[0]: (int(match[1]), int(match[2])) for match in matches if match}
+
+    def _write(self, rows: Sequence[IndexRow], operation: Callable[..., Any]) -> None:
+        by_slice: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+        for row in rows:
+            by_slice[self.slice_of(row.position)].append({
+                "tweet_id": row.tweet_id,
+                "vector": row.vector,
+                "lang": row.lang[:MAX_LANG],
+                "created_at_us": row.created_at_us,
+            })
+        oldest_kept = self._prepare(by_slice)
+        requests = [
+            (self._name(number), content[start : start + INSERT_ROWS])
+            for number, content in by_slice.items()
+            if number >= oldest_kept
+            for start in range(0, len(content), INSERT_ROWS)
+        ]
+
+        def write(request: tuple[str, list[dict[str, Any]]]) -> None:
+            self._call(operation, *request, timeout=TIMEOUT_S)
+
+        for _ in self._writers.map(write, requests):
+            pass
+
+    def _prepare(self, wanted: Collection[int]) -> int:
+        """Makes the slices that are wanted, drops what is too old and returns the oldest number that is kept."""
+        if not self._slices.issuperset(wanted):
+            existing = set(self.slices())
+            oldest_kept = max(existing.union(wanted)) - SLICES
+            for number in existing.union(wanted):
+                if number < oldest_kept and number in existing:
+                    self.drop(number)
+                elif number >= oldest_kept and number in wanted:
+                    self._create(number)  # also if it exists: its maker may have been killed half-way
+            self._slices.update(number for number in wanted if number >= oldest_kept)
+        return max(self._slices, default=0) - SLICES
+
+    def _create(self, number: int) -> None:
+        """Makes what is missing of a slice."""
+        schema = MilvusClient.create_schema(auto_id=False)
+        schema.add_field("tweet_id", DataType.INT64, is_primary=True)
+        # Half the size in fp16, but Milvus Lite then searches ten times slower.
+        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSIONS)
+        schema.add_field("lang", DataType.VARCHAR, max_length=4 * MAX_LANG)
+        schema.add_field("created_at_us", DataType.INT64)
+        by_vector = MilvusClient.prepare_index_params()
+        by_vector.add_index("vector", index_type="FLAT", metric_type="COSINE")
+        # Three calls rather than the one that does it all: that one waits half a second for an index which is ready.
+        name = self._name(number)
+        self._call(MilvusClient.create_collection, name, schema=schema, timeout=TIMEOUT_S)
+        self._call(MilvusClient.create_index, name, by_vector, sync=False, timeout=TIMEOUT_S)
+        self._call(MilvusClient.load_collection, name, timeout=TIMEOUT_S)
+
+    def _search_slice(self, number: int, vector: np.ndarray, limit: int, condition: str) -> list[tuple[int, float]]:
+        try:
+            hits = self._call(
+                MilvusClient.search,
+                self._name(number), [vector], filter=condition, limit=limit, timeout=READ_TIMEOUT_S,
+            )[0]
+        except IndexDown:
+            if number in self.slices():
+                raise
+            return []  # aged out since it was listed
+        return [(hit["id"], 1.0 - hit["distance"]) for hit in hits]
+
+    def _ids_between(self, name: str, first: int, end: int) -> list[int]:
+        """Ids of the rows with first ≤ id < end. Milvus returns an id once however often it is there, but counts rows.
+
+        So where the count and the ids disagree the range is halved, down to the single id that is there twice.
+        """
+        condition = f"tweet_id >= {first} and tweet_id <= {end - 1}"
+        count = self._count(name, condition)
+        if not count:
+            return []
+        found = self._query(name, condition, "tweet_id", limit=PAGE)
+        ids = sorted(row["tweet_id"] for row in found)
+        if len(ids) == count:
+            return ids
+        if end - first == 1:
+            return [first] * count
+        middle = min(max(ids[len(ids) // 2], first + 1), end - 1)
+        return self._ids_between(name, first, middle) + self._ids_between(name, middle, end)
+
+    def _count(self, name: str, condition: str) -> int:
+        return self._query(name, condition, "count(*)")[0]["count(*)"]
+
+    def _query(self, name: str, condition: str, field: str, **limit: int) -> list[dict[str, Any]]:
+        return self._call(
+            MilvusClient.query, name, filter=condition, output_fields=[field], timeout=READ_TIMEOUT_S, **limit
+        )
+
+    def _name(self, number: int) -> str:
+        return f"{self._prefix}_{self.slice_rows}_{number}"
+
+    def _call(self, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Any failure becomes IndexDown, and what was known of the server is forgotten: it may be another one."""
+        try:
+            if self._connected is None:
+                self._connected = MilvusClient(self._uri, timeout=READ_TIMEOUT_S, grpc_options=KEEPALIVE)
+            return method(self._connected, *arguments, **named)
+        except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ConnectionError) as error:
+            self._slices = set()
+            raise IndexDown(f"{self._uri}: {error}") from error

@@ -1,0 +1,211 @@
+"""The tweets, in SQLite by default or in PostgreSQL by URL: what results show, and what the index must hold.
+
+Every row has a position: 1, 2, 3 … in the order in which rows were stored, without gaps. Writers take turns, so a row
+never appears below a position that was seen before. "Newest" and "oldest" mean this order, not the tweets' own dates:
+replayed tweets of past years are found like any other.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Self
+
+import orjson
+import sqlalchemy as sa
+from sqlalchemy import Connection, Engine, Row, Select, delete, event, func, insert, select
+from sqlalchemy.schema import CreateIndex, CreateTable
+
+from common.settings import Settings
+from common.tweets import EnrichedTweet
+
+IDS_PER_QUERY = 10_000
+EVICTION_FACTOR = 2
+"""Rows that may go per row that comes, so that eviction catches up without ever being a large delete."""
+
+_big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+_metadata = sa.MetaData()
+tweets = sa.Table(
+    "tweets", _metadata,
+    sa.Column("tweet_id", _big, primary_key=True, autoincrement=False),
+    sa.Column("position", _big, nullable=False),
+    sa.Column("created_at_us", _big, nullable=False),
+    sa.Column("author_id", sa.String, nullable=False),
+    sa.Column("lang", sa.String, nullable=False),
+    sa.Column("text", sa.String, nullable=False),
+    sa.Column("clean_text", sa.String, nullable=False),
+    sa.Column("hashtags", sa.String, nullable=False, comment="JSON array"),
+    sa.Column("late", sa.Boolean, nullable=False),
+    sa.Column("run", sa.String, nullable=False),
+    sa.Column("seq", _big, nullable=False),
+    sa.Column("stored_at_us", _big, nullable=False),
+)
+_by_position = sa.Index("tweets_position", tweets.c.position, unique=True)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What `insert` did: the position of every tweet it was given, and which of them were new."""
+
+    positions: dict[int, int]
+    new: set[int]
+
+
+class Store:
+    """The table of tweets. Thread-safe; connects, and makes the table, at its first use."""
+
+    def __init__(self, url: str, max_rows: int) -> None:
+        self._engine = _engine(url)
+        self._max_rows = max_rows
+        self._made = False
+
+    @classmethod
+    def open(cls, settings: Settings) -> Self:
+        """The store of an instance. It always keeps more than the index, which refers to it."""
+        if not settings.database_url:
+            settings.state_dir.mkdir(parents=True, exist_ok=True)
+        return cls(settings.database_address, max(settings.database_max_rows, 2 * settings.index_max_rows))
+
+    def insert(self, batch: Sequence[EnrichedTweet]) -> Stored:
+        """Stores a batch in one transaction, durable on return. Of a tweet already known the first row stays."""
+        first = {tweet["tweet_id"]: tweet for tweet in reversed(batch)}
+        with self._connection(writes=True) as connection:
+            positions = _positions(connection, list(first))
+            oldest, newest = connection.execute(select(func.min(tweets.c.position), func.max(tweets.c.position))).one()
+            new = [tweet_id for tweet_id in dict.fromkeys(t["tweet_id"] for t in batch) if tweet_id not in positions]
+            given = dict(zip(new, range((newest or 0) + 1, (newest or 0) + 1 + len(new)), strict=True))
+            if new:
+                now = time.time_ns() // 1000
+                connection.execute(insert(tweets), [_row(first[i], position, now) for i, position in given.items()])
+                self._evict(connection, oldest or 1, (newest or 0) + len(new), EVICTION_FACTOR * len(new))
+        return Stored(positions | given, set(new))
+
+    def get(self, ids: Collection[int]) -> dict[int, Row[Any]]:
+        """Rows by tweet id, as far as they exist."""
+        with self._connection() as connection:
+            return {row.tweet_id: row for row in _by_ids(connection, select(tweets), list(ids))}
+
+    def positions(self, ids: Collection[int]) -> dict[int, int]:
+        """Position by tweet id, as far as they exist."""
+        with self._connection() as connection:
+            return _positions(connection, list(ids))
+
+    def newest_position(self) -> int:
+        """Position of the last row; 0 if there is none."""
+        with self._connection() as connection:
+            return connection.scalar(select(func.max(tweets.c.position))) or 0
+
+    def newest(self, limit: int) -> list[Row[Any]]:
+        """The last `limit` rows, newest first."""
+        with self._connection() as connection:
+            return list(connection.execute(select(tweets).order_by(tweets.c.position.desc()).limit(limit)))
+
+    def ids_between(self, first: int, end: int) -> dict[int, int]:
+        """Tweet id → stored_at_us, of the positions first ≤ position < end."""
+        wanted = select(tweets.c.tweet_id, tweets.c.stored_at_us).where(
+            tweets.c.position >= first, tweets.c.position < end
+        )
+        with self._connection() as connection:
+            return {row.tweet_id: row.stored_at_us for row in connection.execute(wanted)}
+
+    def count(self) -> int:
+        with self._connection() as connection:
+            return connection.scalar(select(func.count()).select_from(tweets)) or 0
+
+    def run_counts(self) -> dict[str, int]:
+        """Rows by run."""
+        with self._connection() as connection:
+            rows = connection.execute(select(tweets.c.run, func.count().label("rows")).group_by(tweets.c.run))
+            return {row.run: row.rows for row in rows}
+
+    def run_rows(self, run: str) -> list[tuple[int, int]]:
+        """(tweet_id, seq) of the run's rows."""
+        with self._connection() as connection:
+            rows = connection.execute(select(tweets.c.tweet_id, tweets.c.seq).where(tweets.c.run == run))
+            return [(tweet_id, seq) for tweet_id, seq in rows]
+
+    def is_full(self) -> bool:
+        """Whether the oldest rows have begun to go."""
+        with self._connection() as connection:
+            return (connection.scalar(select(func.min(tweets.c.position))) or 1) > 1
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def _evict(self, connection: Connection, oldest: int, newest: int, limit: int) -> None:
+        end = min(newest - self._max_rows, oldest + limit - 1)
+        if end >= oldest:
+            connection.execute(delete(tweets).where(tweets.c.position <= end))
+
+    @contextmanager
+    def _connection(self, writes: bool = False) -> Iterator[Connection]:
+        """A transaction; writers of all processes take turns, which keeps positions in order."""
+        if not self._made:
+            with self._engine.execution_options(writes=True).begin() as connection:
+                connection.execute(CreateTable(tweets, if_not_exists=True))
+                connection.execute(CreateIndex(_by_position, if_not_exists=True))
+            self._made = True
+        with self._engine.execution_options(writes=writes).begin() as connection:
+            if writes and self._engine.dialect.name == "postgresql":
+                connection.exec_driver_sql("LOCK TABLE tweets IN SHARE ROW EXCLUSIVE MODE")
+            yield connection
+
+
+def _engine(url: str) -> Engine:
+    engine = sa.create_engine(url, pool_pre_ping=not url.startswith("sqlite"))
+    if engine.dialect.name == "sqlite":
+        # The driver's own transactions begin too late for "select, then insert"; so they are switched off.
+        event.listen(engine, "connect", _configure_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _configure_sqlite(connection: Any, _: Any) -> None:
+    connection.isolation_level = None
+    for pragma in ("busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _by_ids(connection: Connection, columns: Select[Any], ids: list[int]) -> Iterator[Row[Any]]:
+    for start in range(0, len(ids), IDS_PER_QUERY):
+        yield from connection.execute(columns.where(tweets.c.tweet_id.in_(ids[start : start + IDS_PER_QUERY])))
+
+
+def _positions(connection: Connection, ids: list[int]) -> dict[int, int]:
+    rows = _by_ids(connection, select(tweets.c.tweet_id, tweets.c.position), ids)
+    return {row.tweet_id: row.position for row in rows}
+
+
+def created_at_us(tweet: EnrichedTweet) -> int:
+    """`created_at` in µs since the epoch."""
+    return round(datetime.fromisoformat(tweet["created_at"]).timestamp() * 1e6)
+
+
+def _row(tweet: EnrichedTweet, position: int, stored_at_us: int) -> dict[str, Any]:
+    return {
+        "tweet_id": tweet["tweet_id"],
+        "position": position,
+        "created_at_us": created_at_us(tweet),
+        "author_id": _storable(tweet["author_id"]),
+        "lang": _storable(tweet["lang"]),
+        "text": _storable(tweet["text"]),
+        "clean_text": _storable(tweet["clean_text"]),
+        "hashtags": orjson.dumps(tweet["hashtags"]).decode(),
+        "late": tweet["late"],
+        "run": _storable(tweet["ingest"]["run"]),
+        "seq": tweet["ingest"]["seq"],
+        "stored_at_us": stored_at_us,
+    }
+
+
+def _storable(text: str) -> str:
+    """PostgreSQL's text holds no NUL; both databases are to hold the same."""
+    return text.replace("\0", "\ufffd") if "\0" in text else text

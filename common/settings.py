@@ -1,0 +1,181 @@
+"""Every setting of Murmuration, once: flag over environment (`MURMUR_*`) over `.env` over the default given here.
+
+`murmur up` resolves the settings of an instance and writes them to `<instance>/settings.json`. The processes of the
+instance read exactly that file (`MURMUR_SETTINGS` names it); later commands take from it what is a fact of the
+running instance (middleware, durability, ports, addresses) and may choose the rest afresh.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from enum import IntEnum
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+Durability = Literal["page-cache", "fsync"]
+
+PORTS_PER_INSTANCE = 50
+
+# What a later command may not choose: it is decided by the instance that runs.
+FACTS_OF_A_RUNNING_INSTANCE = (
+    "middleware", "durability", "port_block", "port_base", "middleware_uri", "redis_url", "milvus_uri",
+    "database_url", "partitions", "namespace", "index_max_rows", "ingest_token",
+)
+
+
+class Port(IntEnum):
+    """Offset of each listener inside the instance's block of ports; always on 127.0.0.1."""
+
+    PAGE = 0
+    REDIS = 1
+    MILVUS = 2
+    INGEST = 3
+    WEB = 4  # first replica; the others follow, up to 8
+    ZOOKEEPER = 20
+    BOOKIE = 21
+    CONTROLLER = 22
+    CONTROLLER_REST = 23
+    SEGMENT_STORE = 24
+    KAFKA = 30
+    KAFKA_CONTROLLER = 31
+
+
+class Settings(BaseSettings):
+    """Settings of one instance. Sizes in bytes, times in the unit of the name."""
+
+    model_config = SettingsConfigDict(env_prefix="MURMUR_", extra="ignore")
+
+    # -- which instance, and where
+    home: Path = Field(Path(".murmur"), description="folder of state, logs, checkpoints and downloaded servers")
+    instance: str = Field("default", pattern=r"^[a-z0-9][a-z0-9-]{0,30}$", description="name of the instance")
+    port_base: int = Field(21000, ge=1024, le=60000, description="first port of the first instance")
+    port_block: int = Field(0, ge=0, description="which block of 50 ports; allocated by `murmur up`")
+
+    # -- middleware
+    middleware: str = Field("pravega", description="stream store; a name of middleware.registry()")
+    durability: Durability = Field("fsync", description="what an acknowledgement of the middleware means")
+    middleware_uri: str = Field("", description="address of the stream store; empty: the local one")
+    namespace: str = Field("murmur", description="scope of the streams (Pravega) or prefix of the topics (Kafka)")
+    partitions: int = Field(2, ge=1, le=64, description="segments or partitions of each stream")
+    max_event_bytes: int = Field(1 << 20, description="largest event; the same on every middleware")
+    stream_retention_bytes: int = Field(8 << 30, description="bound of each stream; the oldest events go first")
+    publish_group_ms: int = Field(50, ge=1, description="how long the publisher groups events before it sends them")
+
+    # -- ingest
+    archive_max_bytes: int = Field(4 << 30, description="bound of the archive; the oldest finished files go first")
+    archive_rotate_bytes: int = Field(64 << 20, description="size at which an archive file is closed and compressed")
+    ingest_token: str = Field("", description="bearer token of POST /api/v1/tweets; empty: `murmur up` makes one")
+    ingest_max_body_bytes: int = Field(8 << 20, description="largest body of POST /api/v1/tweets")
+    x_bearer_token: str = Field("", description="token of the X API, for `murmur ingest --source x`")
+    x_api_url: str = Field("https://api.x.com", description="where the X API is")
+
+    # -- Spark
+    trigger_interval_ms: int = Field(250, ge=0, description="interval of the micro-batches; 0: as fast as possible")
+    max_events_per_trigger: int = Field(100_000, ge=1, description="limit of a micro-batch, for catching up")
+    allowed_lateness_s: int = Field(600, description="older tweets are stored and searchable, but not ranked")
+    future_tolerance_s: int = Field(120, description="tweets dated further ahead of sent_at_us are rejected")
+    watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
+    spark_driver_memory: str = Field("2g", description="heap of the Spark application")
+
+    # -- consumers, search
+    redis_url: str = Field("", description="address of Redis; empty: the local one")
+    database_url: str = Field("", description="SQLAlchemy URL of the tweets; empty: SQLite in the instance's folder")
+    database_max_rows: int = Field(5_000_000, description="bound of the database; the oldest tweets go first")
+    milvus_uri: str = Field("", description="address of Milvus; empty: the local Milvus Lite")
+    index_max_rows: int = Field(200_000, description="the index keeps the newest tweets, this many")
+    ranking_interval_ms: int = Field(500, description="how often rankings are refreshed in Redis")
+    ranking_limit: int = Field(1000, description="hashtags kept in each published ranking")
+    search_cache_s: int = Field(30, description="how long a search result stays in Redis")
+
+    # -- web
+    web_replicas: int = Field(2, ge=1, le=8, description="Flask processes behind Nginx")
+    web_streams: int = Field(32, description="event streams that each Flask process allows")
+
+    @cached_property
+    def instance_dir(self) -> Path:
+        """Folder of the instance; what is apart by middleware lies in `state_dir`."""
+        return self.home.resolve() / "instances" / self.instance
+
+    @cached_property
+    def state_dir(self) -> Path:
+        """Folder of everything stateful of this instance on this middleware."""
+        return self.instance_dir / self.middleware
+
+    @property
+    def archive_dir(self) -> Path:
+        return self.state_dir / "archive"
+
+    @property
+    def checkpoint_dir(self) -> Path:
+        return self.state_dir / "checkpoints"
+
+    @property
+    def log_dir(self) -> Path:
+        return self.instance_dir / "log"
+
+    @property
+    def encoder_dir(self) -> Path:
+        return self.home.resolve() / "encoder"
+
+    @property
+    def jar_dir(self) -> Path:
+        """Holds one folder of jars each: `pravega`, `kafka` (the servers) and `spark` (its data sources)."""
+        return self.home.resolve() / "jars"
+
+    @property
+    def redis_prefix(self) -> str:
+        return f"murmur:{self.instance}:{self.middleware}:"
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return f"http://127.0.0.1:{self.port(Port.PAGE)}"
+
+    def port(self, which: Port, replica: int = 0) -> int:
+        return self.port_base + PORTS_PER_INSTANCE * self.port_block + which + replica
+
+    def address(self, which: Port) -> str:
+        return f"127.0.0.1:{self.port(which)}"
+
+    @property
+    def redis_address(self) -> str:
+        return self.redis_url or f"redis://{self.address(Port.REDIS)}/0"
+
+    @property
+    def milvus_address(self) -> str:
+        return self.milvus_uri or f"http://{self.address(Port.MILVUS)}"
+
+    @property
+    def database_address(self) -> str:
+        return self.database_url or f"sqlite:///{self.state_dir / 'tweets.db'}"
+
+    @property
+    def settings_file(self) -> Path:
+        return self.instance_dir / "settings.json"
+
+    def save(self) -> None:
+        """Writes the resolved settings, readable by the owner only: they hold the ingest token."""
+        self.instance_dir.mkdir(parents=True, exist_ok=True)
+        content = self.model_dump(mode="json", exclude={"home", "x_bearer_token"})
+        descriptor = os.open(self.settings_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            json.dump(content, file, indent=1)
+
+    @classmethod
+    def load(cls, **flags: Any) -> Self:
+        """Settings of this process: `flags` that are None count as not given."""
+        given = {name: value for name, value in flags.items() if value is not None}
+        if own := os.environ.get("MURMUR_SETTINGS"):
+            return cls(**{**json.loads(Path(own).read_text()), **given})
+        given["_env_file"] = Path(os.environ.get("MURMUR_HOME", ".murmur")).parent / ".env"
+        wished = cls(**given)
+        if not wished.settings_file.exists():
+            return wished
+        running = json.loads(wished.settings_file.read_text())
+        facts = {name: running[name] for name in FACTS_OF_A_RUNNING_INSTANCE if name in running}
+        return cls(**{**given, **facts})

@@ -1,0 +1,85 @@
+"""The contracts: names of the streams and the shape of the events in each (JSON, one object per event, UTF-8)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypedDict
+
+RAW = "tweets-raw"
+ENRICHED = "tweets-enriched"
+REJECTED = "tweets-rejected"
+HASHTAG_COUNTS = "hashtag-counts"
+STREAMS = (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS)
+
+STAGES = ("published", "enriched", "ranked", "searchable")
+
+BUCKET_SECONDS = 5
+WINDOWS = {"1m": 60, "5m": 300, "15m": 900, "1h": 3600}
+"""Ranking windows, in seconds."""
+
+TOTAL = ""
+"""The empty hashtag: its count is the number of tweets in the bucket."""
+
+REJECTED_EVENT_BYTES = 64 << 10
+"""How much of a rejected event is kept in `tweets-rejected`."""
+
+Reason = Literal["not-json", "not-an-object", "missing-field", "wrong-type", "too-large", "future", "invalid-utf8"]
+
+
+class Ingest(TypedDict):
+    """Stamp of the ingester. `run` and `seq` number the events of one run without gaps, from 0."""
+
+    sent_at_us: int  # when the event was meant to be sent (open loop), µs since the epoch
+    source: str
+    run: str
+    seq: int
+
+
+class Oversize(TypedDict):
+    bytes: int
+    sha256: str
+
+
+class RawEvent(TypedDict):
+    """Event of `tweets-raw`: X's v2 payload beside the stamp, or what stands for an unusable payload."""
+
+    ingest: Ingest
+    data: NotRequired[dict[str, Any]]
+    includes: NotRequired[dict[str, Any]]
+    raw_base64: NotRequired[str]
+    oversize: NotRequired[Oversize]
+
+
+class EnrichedTweet(TypedDict):
+    """Event of `tweets-enriched`. `created_at` is RFC 3339 in UTC with milliseconds, as X writes it."""
+
+    tweet_id: int
+    created_at: str
+    author_id: str
+    lang: str
+    text: str
+    clean_text: str
+    hashtags: list[str]
+    late: bool
+    ingest: Ingest
+
+
+class RejectedEvent(TypedDict):
+    """Event of `tweets-rejected`. `event` is base64; `ingest` is null if the stamp itself was unreadable."""
+
+    reason: str
+    event: str
+    bytes: int
+    sha256: str
+    ingest: Ingest | None
+    rejected_at: str
+
+
+class HashtagCount(TypedDict):
+    """Event of `hashtag-counts`. Counts of a (bucket_start, hashtag) only grow: readers keep the maximum."""
+
+    bucket_start: int  # seconds since the epoch, a multiple of bucket_seconds
+    bucket_seconds: int
+    hashtag: str
+    count: int
+    min_sent_us: int
+    max_sent_us: int

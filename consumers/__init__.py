@@ -1,0 +1,1 @@
+"""Consumers of Spark's streams: trending and search."""

@@ -1,0 +1,151 @@
+"""The counts and rankings in Redis: the trending consumers write counts there, and one of them publishes rankings."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import redis
+
+from common.settings import Settings
+from common.tweets import TOTAL
+from consumers.ranking import BUCKETS_KEPT_S, Ranking
+
+RAISE = Path(__file__).with_name("buckets.lua").read_text()
+HASHTAGS_PER_CALL = 5000
+LOCK_MS = 3000
+REBUILD_LOCK_MS = 60_000
+RANKING_EXPIRES_S = 30
+"""A ranking that nobody refreshes goes: better none than an old one that looks like now."""
+
+Counts = Mapping[int, Mapping[str, int]]
+"""bucket_start → hashtag → count"""
+
+
+class Changes(NamedTuple):
+    """What changed in the buckets. `marker` names the life of this content: another one means that data was lost."""
+
+    marker: str | None
+    sequence: int
+    buckets: dict[int, dict[str, int]]
+
+
+class Buckets:
+    """Keys, all below the instance's prefix: `bucket:<start>`, `changed` (buckets by the number of their last change),
+    `sequence` (that number), `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`,
+    `rebuilding` and `publisher` (locks).
+    """
+
+    def __init__(self, client: redis.Redis, prefix: str) -> None:
+        self._redis: Any = client  # its stubs do not tell the plain client from the asynchronous one
+        self._prefix = prefix
+        self._raise = client.register_script(RAISE)
+
+    @classmethod
+    def open(cls, settings: Settings) -> Buckets:
+        client = redis.Redis.from_url(settings.redis_address, decode_responses=True, socket_timeout=5)
+        return cls(client, settings.redis_prefix)
+
+    def key(self, name: str) -> str:
+        return self._prefix + name
+
+    def marker(self) -> str | None:
+        """Present while the buckets are complete."""
+        return self._redis.get(self.key("marker"))
+
+    def totals(self, buckets: Iterable[int]) -> dict[int, int]:
+        """Tweets by bucket, as counted so far."""
+        wanted = list(buckets)
+        with self._redis.pipeline(transaction=False) as pipe:
+            for start in wanted:
+                pipe.hget(self.key(f"bucket:{start}"), TOTAL)
+            return {start: int(count or 0) for start, count in zip(wanted, pipe.execute(), strict=True)}
+
+    def raise_counts(self, counts: Counts, marker: str) -> int | None:
+        """Raises what is lower, while `marker` is in force; number of the change, or None if data was lost."""
+        return self._raised(counts, "marker", marker)
+
+    def begin_rebuild(self, owner: str) -> bool:
+        """Whether `owner` may rebuild now: nobody else does."""
+        key = self.key("rebuilding")
+        return bool(self._redis.set(key, owner, nx=True, px=REBUILD_LOCK_MS)) or self._redis.get(key) == owner
+
+    def rebuild_counts(self, counts: Counts, owner: str) -> bool:
+        """Raises counts while `owner` rebuilds; False if the right or the data was lost. Prolongs the right."""
+        if self._raised(counts, "rebuilding", owner) is None:
+            return False
+        return bool(self._redis.pexpire(self.key("rebuilding"), REBUILD_LOCK_MS))
+
+    def end_rebuild(self, marker: str) -> None:
+        """Declares the buckets complete."""
+        with self._redis.pipeline() as pipe:
+            pipe.set(self.key("marker"), marker).delete(self.key("rebuilding")).execute()
+
+    def is_publisher(self, member: str) -> bool:
+        """Whether this member publishes rankings for now: it does already, or nobody does."""
+        key = self.key("publisher")
+        if self._redis.set(key, member, nx=True, px=LOCK_MS):
+            return True
+        return self._redis.get(key) == member and bool(self._redis.pexpire(key, LOCK_MS))
+
+    def changes(self, since: int) -> Changes:
+        """Whole content of the buckets that changed after change number `since`."""
+        with self._redis.pipeline() as pipe:
+            pipe.get(self.key("marker")).get(self.key("sequence"))
+            pipe.zrangebyscore(self.key("changed"), f"({since}", "+inf")
+            marker, sequence, starts = pipe.execute()
+        with self._redis.pipeline(transaction=False) as pipe:
+            for start in starts:
+                pipe.hgetall(self.key(f"bucket:{start}"))
+            contents = pipe.execute()
+        counts = {
+            int(start): {tag: int(count) for tag, count in content.items()}
+            for start, content in zip(starts, contents, strict=True)
+        }
+        return Changes(marker, int(sequence or 0), counts)
+
+    def publish(self, rankings: Iterable[Ranking], sequence: int) -> None:
+        """Shows rankings that include the changes up to `sequence`."""
+        with self._redis.pipeline() as pipe:
+            for ranking in rankings:
+                content = json.dumps(ranking, ensure_ascii=False)
+                pipe.set(self.key(f"ranking:{ranking['window']}"), content, ex=RANKING_EXPIRES_S)
+            pipe.set(self.key("visible"), sequence).execute()
+
+    def visible(self) -> int:
+        """Number of the last change that the published rankings include."""
+        return int(self._redis.get(self.key("visible")) or 0)
+
+    def forget(self, buckets: Iterable[int]) -> None:
+        """Takes buckets that no ranking needs from the list of changes; their counts expire by themselves."""
+        if gone := list(buckets):
+            self._redis.zrem(self.key("changed"), *gone)
+
+    def _raised(self, counts: Counts, guard: str, expected: str) -> int | None:
+        keys = [self.key(name) for name in (guard, "sequence", "changed")]
+        sequence: int | None = None
+        for chunk in _chunks(counts):
+            sequence = self._raise(keys, [expected, self.key("bucket:"), BUCKETS_KEPT_S, *chunk])
+            if sequence is None:
+                return None
+        return sequence
+
+
+def _chunks(counts: Counts) -> Iterable[list[str | int]]:
+    """Arguments of the script; one empty call if nothing is recent enough to be kept, so that the guard is asked."""
+    oldest = time.time() - BUCKETS_KEPT_S
+    arguments: list[str | int] = []
+    for start, bucket in counts.items():
+        if start <= oldest:
+            continue
+        items = list(bucket.items())
+        for at in range(0, len(items), HASHTAGS_PER_CALL):
+            part = items[at : at + HASHTAGS_PER_CALL]
+            arguments += [start, len(part), *(value for item in part for value in item)]
+            if len(arguments) >= 2 * HASHTAGS_PER_CALL:
+                yield arguments
+                arguments = []
+    yield arguments

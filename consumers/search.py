@@ -1,0 +1,140 @@
+"""Makes tweets searchable: `tweets-enriched` into the database, then into the index: `python -m consumers.search`.
+
+The database comes first, then the index, then the commit. A tweet that is new to the database is surely not in the
+index and is inserted there, which is cheap but would repeat a row; one that is known may be, and is upserted. So a
+kill at any point loses nothing and repeats nothing. What one of the servers lost is repaired at the start.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+import orjson
+
+from common.search.encoder import Encoder
+from common.search.index import Index, IndexDown, IndexRow
+from common.search.store import Store, Stored, created_at_us
+from common.settings import Settings
+from common.telemetry import StageTelemetry
+from common.tweets import ENRICHED, EnrichedTweet
+from consumers.runner import main
+
+log = logging.getLogger(__name__)
+
+GROUP = "search"
+POLL_EVENTS, POLL_S = 2000, 0.1
+RECENT_US = 60_000_000
+"""Rows stored since then may be on their way into the index by another member: reconciling leaves them alone.
+
+Should their member have died, their events were not committed and come again.
+"""
+
+ROWS_PER_REPAIR = 2000
+
+
+class Search:
+    """Handler of one member of the group."""
+
+    def __init__(self, settings: Settings, member: str) -> None:
+        self._encoder = Encoder.load(settings.encoder_dir)
+        self._store, self._index = Store.open(settings), Index.open(settings)
+        reconcile(self._store, self._index, self._encoder)
+        self._suspect = False
+        self._telemetry = StageTelemetry(
+            settings.redis_address, settings.redis_prefix, "searchable", f"{GROUP}-{member}"
+        )
+
+    def handle(self, events: list[bytes]) -> None:
+        tweets: list[EnrichedTweet] = [orjson.loads(event) for event in events]
+        stored = self._store.insert(tweets)
+        try:
+            self._enter(tweets, stored)
+        except IndexDown:
+            self._suspect = True  # it may come back with less than it had acknowledged
+            raise
+        self._telemetry.record([tweet["ingest"]["sent_at_us"] for tweet in tweets])
+        if known := len(tweets) - len(stored.new):
+            self._telemetry.add(known=known)
+        self._telemetry.save()
+
+    def tick(self) -> None:
+        """Repairs the index after a failure of it."""
+        if self._suspect:
+            reconcile(self._store, self._index, self._encoder)
+            self._suspect = False
+
+    def close(self) -> None:
+        self._telemetry.close()
+        self._index.close()
+        self._store.close()
+
+    def _enter(self, tweets: Sequence[EnrichedTweet], stored: Stored) -> None:
+        """Encodes the tweets of a batch, each once, and brings them into the index."""
+        distinct = {tweet["tweet_id"]: tweet for tweet in reversed(tweets)}
+        known = [tweet_id for tweet_id in distinct if tweet_id not in stored.new]
+        rows = self._rows([tweet for tweet_id, tweet in distinct.items() if tweet_id in stored.new], stored)
+        self._index.insert(rows)
+        if known:
+            self._index.upsert(index_rows(self._store, self._encoder, known))
+
+    def _rows(self, tweets: Sequence[EnrichedTweet], stored: Stored) -> list[IndexRow]:
+        vectors = self._encoder.encode([tweet["clean_text"] for tweet in tweets])
+        return [
+            IndexRow(
+                tweet["tweet_id"],
+                stored.positions[tweet["tweet_id"]],
+                vector,
+                tweet["lang"],
+                created_at_us(tweet),
+            )
+            for tweet, vector in zip(tweets, vectors, strict=True)
+        ]
+
+
+def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> list[IndexRow]:
+    """What the index should hold of tweets in the database: always their stored text, never a repeat's."""
+    rows = list(store.get(ids).values())
+    vectors = encoder.encode([row.clean_text for row in rows])
+    return [
+        IndexRow(row.tweet_id, row.position, vector, row.lang, row.created_at_us)
+        for row, vector in zip(rows, vectors, strict=True)
+    ]
+
+
+def reconcile(store: Store, index: Index, encoder: Encoder) -> None:
+    """Makes the index hold exactly the newest rows of the database, slice by slice.
+
+    The index is read first: whatever it holds then, the database holds already.
+    """
+    index.drop_strangers()
+    existing, newest = set(index.slices()), store.newest_position()
+    kept = range(index.slice_of(index.horizon(newest)), index.slice_of(newest) + 1) if newest else range(0)
+    for number in existing.difference(kept):
+        index.drop(number)
+    for number in kept:
+        rows = Counter(index.slice_ids(number)) if number in existing else Counter()
+        _reconcile_slice(store, index, encoder, number, rows)
+
+
+def _reconcile_slice(store: Store, index: Index, encoder: Encoder, number: int, rows: Counter[int]) -> None:
+    """`rows`: tweet id → rows that the index had before."""
+    began = number * index.slice_rows + 1
+    wanted = store.ids_between(began, began + index.slice_rows)
+    settled = time.time_ns() // 1000 - RECENT_US
+    repeated = {tweet_id for tweet_id, count in rows.items() if count > 1}
+    surplus = (rows.keys() - wanted.keys()) | repeated
+    lacking = [i for i, stored_at in wanted.items() if i in repeated or (i not in rows and stored_at < settled)]
+    if surplus:
+        log.warning("slice %d of the index: %d tweets are repeated or not in the database", number, len(surplus))
+        index.delete(number, surplus)
+    if lacking:
+        log.warning("slice %d of the index lacks %d tweets of the database", number, len(lacking))
+    for at in range(0, len(lacking), ROWS_PER_REPAIR):
+        index.upsert(index_rows(store, encoder, lacking[at : at + ROWS_PER_REPAIR]))
+
+
+if __name__ == "__main__":
+    main(GROUP, ENRICHED, Search, POLL_EVENTS, POLL_S)

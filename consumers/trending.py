@@ -1,0 +1,200 @@
+"""Reads `hashtag-counts` and keeps the rankings in Redis: `python -m consumers.trending`.
+
+Counts go into Redis before they are committed, as the maximum per bucket and hashtag, so it does no harm when they come
+twice. Of several copies one at a time publishes rankings, from the buckets that all of them fill. When Redis has lost
+its data, which its marker tells, the buckets are rebuilt from the head of the stream before anything is published.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable
+
+import numpy as np
+import orjson
+
+from common.settings import Settings
+from common.telemetry import StageTelemetry
+from common.tweets import HASHTAG_COUNTS, TOTAL, WINDOWS, HashtagCount
+from consumers.buckets import Buckets
+from consumers.ranking import BUCKETS_KEPT_S, Rankings
+from consumers.runner import main
+from middleware import connect
+from middleware.base import Consumer
+
+log = logging.getLogger(__name__)
+
+GROUP = "trending"
+POLL_EVENTS, POLL_S = 10_000, 0.1
+REBUILD_FIRST_S, REBUILD_EMPTY_S = 3.0, 1.5
+CAUGHT_UP_EVENTS_PER_S = 10_000
+"""A rebuild reads far more than this; less over a second means that it has reached the tail of a busy stream."""
+
+
+class Trending:
+    """Handler of one member of the group."""
+
+    def __init__(self, settings: Settings, member: str) -> None:
+        self._settings = settings
+        self._member = f"{GROUP}-{member}"
+        self._buckets = Buckets.open(settings)
+        self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "ranked", self._member)
+        self._interval_s = settings.ranking_interval_ms / 1000
+        self._limit = settings.ranking_limit
+        self._marker: str | None = None
+        self._rankings, self._loaded = Rankings(self._limit), 0
+        self._published: tuple[int, int] | None = None
+        self._next_publication = 0.0
+        self._arrivals = Arrivals()
+
+    def handle(self, events: list[bytes]) -> None:
+        counts: list[HashtagCount] = [orjson.loads(event) for event in events]
+        raised = maxima(counts)
+        totals = [count for count in counts if count["hashtag"] == TOTAL]
+        self._arrivals.learn(self._buckets.totals({c["bucket_start"] for c in totals} - self._arrivals.known()))
+        while True:
+            marker = self._ready()
+            sequence = self._buckets.raise_counts(raised, marker)
+            if sequence is not None:
+                break
+            self._marker = None
+        for total in totals:
+            self._arrivals.add(total, sequence)
+
+    def tick(self) -> None:
+        """Publishes, if it is time and this member's turn, and reports what has become visible."""
+        now = time.time()
+        if self._next_publication <= now or now < self._next_publication - 2 * self._interval_s:
+            self._next_publication = now + self._interval_s
+            if self._buckets.is_publisher(self._member):
+                self._publish()
+            if self._arrivals.waiting():
+                self._telemetry.record(self._arrivals.take(self._buckets.visible()))
+
+    def close(self) -> None:
+        self._telemetry.close()
+
+    def _publish(self) -> None:
+        marker = self._ready()
+        changes = self._buckets.changes(self._loaded)
+        if changes.marker != marker:
+            self._marker = None
+            return self._publish()
+        for start, counts in changes.buckets.items():
+            self._rankings.update(start, counts)
+        self._loaded = changes.sequence
+        self._buckets.forget(self._rankings.advance(time.time()))
+        state = (changes.sequence, self._rankings.as_of)
+        if state != self._published:
+            self._buckets.publish((self._rankings.ranking(window) for window in WINDOWS), changes.sequence)
+            self._published = state
+
+    def _ready(self) -> str:
+        """Marker of the buckets, which are complete: rebuilds them if they were lost."""
+        if self._marker is None:
+            while (marker := self._buckets.marker()) is None:
+                if self._buckets.begin_rebuild(self._member):
+                    self._rebuild()
+                else:
+                    time.sleep(0.2)  # another member is at it
+            self._marker = marker
+            self._rankings, self._loaded, self._published = Rankings(self._limit), 0, None
+            self._arrivals.restart()
+        return self._marker
+
+    def _rebuild(self) -> None:
+        """Reads the whole stream once more, beside the group; what comes after the tail comes to the group anyway.
+
+        On a connection of its own: joining a second group on the connection of a waiting consumer of Pravega blocked
+        for 30 s in 4 of 20 trials.
+        """
+        group, began = f"rebuild-{uuid.uuid4().hex[:12]}", time.monotonic()
+        log.info("Redis has no counts: reading them again from %s", HASHTAG_COUNTS)
+        with connect(self._settings) as middleware:
+            try:
+                with middleware.consumer(HASHTAG_COUNTS, group) as consumer:
+                    read = self._reread(consumer)
+                    if read is not None and self._buckets.rebuild_counts({}, self._member):
+                        self._buckets.end_rebuild(uuid.uuid4().hex)
+                        log.info("%d counts read again in %.1f s", read, time.monotonic() - began)
+            finally:
+                middleware.forget_group(HASHTAG_COUNTS, group)
+
+    def _reread(self, consumer: Consumer) -> int | None:
+        """Brings every count up to the tail into the buckets; how many there were, or None if data was lost again."""
+        timeout, read = REBUILD_FIRST_S, 0
+        second, in_second = time.monotonic(), 0
+        while events := consumer.poll(POLL_EVENTS, timeout):
+            if not self._buckets.rebuild_counts(maxima(map(orjson.loads, events)), self._member):
+                return None
+            consumer.commit()
+            timeout, read, in_second = REBUILD_EMPTY_S, read + len(events), in_second + len(events)
+            if time.monotonic() - second >= 1:
+                if in_second < CAUGHT_UP_EVENTS_PER_S:
+                    break
+                second, in_second = time.monotonic(), 0
+        return read
+
+
+class Arrivals:
+    """When the tweets behind newly counted totals were sent, until the rankings show them.
+
+    A count tells only the first and the last `sent_at_us` of its whole bucket. So the tweets by which a bucket grew
+    are taken as sent evenly between its last `sent_at_us` as known before and as known now: right to the interval at
+    which Spark publishes counts, some hundred milliseconds.
+    """
+
+    def __init__(self) -> None:
+        self._buckets: dict[int, tuple[int, int | None]] = {}
+        self._waiting: list[tuple[int, np.ndarray]] = []
+
+    def known(self) -> set[int]:
+        return set(self._buckets)
+
+    def learn(self, totals: dict[int, int]) -> None:
+        """Takes totals that were counted before, by a predecessor of this process."""
+        self._buckets.update({start: (count, None) for start, count in totals.items()})
+
+    def add(self, total: HashtagCount, sequence: int) -> None:
+        """Takes a total that became part of the buckets with change `sequence`."""
+        start, latest = total["bucket_start"], total["max_sent_us"]
+        count, before = self._buckets.get(start, (0, None))
+        if total["count"] <= count:
+            return
+        earliest = min(latest, total["min_sent_us"] if before is None else before)
+        sent = np.linspace(earliest, latest, total["count"] - count + 1)[1:].astype(np.int64)
+        self._waiting.append((sequence, sent))
+        self._buckets[start] = (total["count"], latest)
+        horizon = time.time() - BUCKETS_KEPT_S
+        for old in [old for old in self._buckets if old < horizon and old != start]:
+            del self._buckets[old]
+
+    def waiting(self) -> bool:
+        return bool(self._waiting)
+
+    def take(self, visible: int) -> np.ndarray:
+        """`sent_at_us` of the tweets whose change number is visible now."""
+        shown = [sent for sequence, sent in self._waiting if sequence <= visible]
+        self._waiting = [(sequence, sent) for sequence, sent in self._waiting if sequence > visible]
+        return np.concatenate(shown) if shown else np.empty(0, np.int64)
+
+    def restart(self) -> None:
+        """Changes are numbered anew; what waits is in the rebuilt buckets already."""
+        self._waiting = [(0, sent) for _, sent in self._waiting]
+
+
+def maxima(counts: Iterable[HashtagCount]) -> dict[int, dict[str, int]]:
+    """bucket_start → hashtag → the highest of its counts."""
+    highest: defaultdict[int, dict[str, int]] = defaultdict(dict)
+    for count in counts:
+        bucket, tag = highest[count["bucket_start"]], count["hashtag"]
+        if count["count"] > bucket.get(tag, 0):
+            bucket[tag] = count["count"]
+    return highest
+
+
+if __name__ == "__main__":
+    main(GROUP, HASHTAG_COUNTS, Trending, POLL_EVENTS, POLL_S)

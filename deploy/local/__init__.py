@@ -1,0 +1,1 @@
+"""One machine: real, durable servers as ordinary processes under supervisor, on loopback."""

@@ -1,0 +1,27 @@
+"""Milvus Lite as a server: `python -m deploy.local.milvus_lite_server` becomes the server of this instance.
+
+Its own Python wrapper stays beside the server as a second process and stops it with a signal sent 2 s after a lock is
+released; as the server itself, this process is stopped, restarted and counted like any other.
+"""
+
+from __future__ import annotations
+
+import os
+
+from milvus_lite.server import Server
+
+from common.settings import Port, Settings
+
+
+def main() -> None:
+    settings = Settings.load()
+    database = settings.state_dir / "milvus" / "tweets.db"
+    database.parent.mkdir(parents=True, exist_ok=True)
+    server = Server(str(database), settings.address(Port.MILVUS))
+    os.environ["LD_LIBRARY_PATH"] = os.path.dirname(server.milvus_bin)
+    os.chdir(database.parent)
+    os.execv(server.milvus_bin, [str(argument) for argument in server.args])
+
+
+if __name__ == "__main__":
+    main()

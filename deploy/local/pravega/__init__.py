@@ -1,0 +1,73 @@
+"""Pravega 0.13 on one machine, durable: ZooKeeper, BookKeeper, controller and segment store."""
+
+from __future__ import annotations
+
+from common.settings import Port, Settings
+from deploy.local import probes
+from deploy.local.process import MissingProgram, Process, after, program, python
+from deploy.local.rendering import FOLDER, write
+
+CLUSTER = "murmuration"
+ZNODE = f"/pravega/{CLUSTER}"
+"""Where Pravega itself keeps its metadata in ZooKeeper, given the name of the cluster."""
+
+CONTAINERS = 4
+
+CACHE_BYTES = 2 << 30
+"""Of the segment store. With 512 MB it held writers back for 25 s at a time under load."""
+
+_CONFIGURATIONS = ("zookeeper.cfg", "bookkeeper.conf", "controller.properties", "segment-store.properties")
+
+
+def write_configuration(settings: Settings) -> None:
+    """Renders the servers' configuration into `<state_dir>/conf`."""
+    if not (settings.jar_dir / "pravega" / "loopback-agent.jar").exists():
+        raise MissingProgram("the servers of Pravega are not installed: run `make setup`")
+    for name in _CONFIGURATIONS:
+        write(f"pravega/{name}", settings.state_dir / "conf" / name, settings,
+              cluster=CLUSTER, znode=ZNODE, containers=CONTAINERS, cache_bytes=CACHE_BYTES)
+
+
+def processes(settings: Settings) -> list[Process]:
+    conf = settings.state_dir / "conf"
+    return [
+        Process(
+            "zookeeper",
+            java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", str(conf / "zookeeper.cfg")),
+            stage=0, ready=probes.zookeeper(settings.port(Port.ZOOKEEPER)),
+        ),
+        Process(
+            "bookkeeper", after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie")),
+            stage=1, ready=probes.accepts(settings.port(Port.BOOKIE)),
+        ),
+        # The controller ignores SIGTERM for long at times: it has nothing to save.
+        Process(
+            "controller",
+            after([settings.port(Port.ZOOKEEPER)], java(settings, "384m", "io.pravega.controller.server.Main", options=(
+                f"-javaagent:{settings.jar_dir / 'pravega' / 'loopback-agent.jar'}",
+                f"-Dconf.file={conf / 'controller.properties'}",
+            ))),
+            stage=2, ready=probes.accepts(settings.port(Port.CONTROLLER)), stop_seconds=2,
+        ),
+        Process(
+            "segment-store",
+            after([settings.port(Port.BOOKIE)], java(
+                settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
+                    "-XX:MaxDirectMemorySize=3g",
+                    f"-Dpravega.configurationFile={conf / 'segment-store.properties'}",
+                ))),
+            stage=2, ready=probes.accepts(settings.port(Port.SEGMENT_STORE)),
+        ),
+    ]
+
+
+def java(
+    settings: Settings, heap: str, main: str, *arguments: str, options: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Command that runs a main class of the servers with a fixed heap."""
+    return (
+        program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
+        "-Djava.net.preferIPv4Stack=true", f"-Dlogback.configurationFile={FOLDER / 'pravega' / 'logback.xml'}",
+        "-Dzookeeper.jmx.log4j.disable=true", f"-Djava.io.tmpdir={settings.state_dir / 'tmp'}",
+        *options, "-cp", f"{settings.jar_dir / 'pravega'}/*", main, *arguments,
+    )

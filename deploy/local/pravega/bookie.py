@@ -1,0 +1,60 @@
+"""Starts the bookie; before its very first start, makes its place in ZooKeeper.
+
+Run by the process manager as `python -m deploy.local.pravega.bookie`; becomes the bookie's Java process.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from common.settings import Port, Settings
+from deploy.local.pravega import ZNODE, java
+
+BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
+
+
+def main() -> None:
+    settings = Settings.load()
+    format_once(settings)
+    command = java(settings, BOOKIE_HEAP, "org.apache.bookkeeper.server.Main", "--conf", configuration(settings),
+                   options=(f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}",))
+    os.execv(command[0], command)
+
+
+def configuration(settings: Settings) -> str:
+    return str(settings.state_dir / "conf" / "bookkeeper.conf")
+
+
+def format_once(settings: Settings) -> None:
+    """Makes the ledgers' metadata unless a stamp says that it was made.
+
+    Without the stamp no bookie of this instance ever ran, so nothing can be lost by forcing: that makes it safe to be
+    killed anywhere in here and to begin again.
+    """
+    stamp = settings.state_dir / "bookkeeper" / "formatted"
+    if stamp.exists():
+        return
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    parents = ["/pravega", ZNODE, f"{ZNODE}/bookkeeper"]
+    shell = java(settings, "64m", "org.apache.zookeeper.ZooKeeperMain", "-server", settings.address(Port.ZOOKEEPER))
+    subprocess.run(shell, input="".join(f"create {path}\n" for path in parents) + "quit\n", text=True, timeout=60)
+    metadata = java(settings, "64m", "org.apache.bookkeeper.bookie.BookieShell", "-conf", configuration(settings),
+                    "metaformat", "-nonInteractive", "-force")
+    subprocess.run(metadata, check=True, timeout=60)
+    write_stamp(stamp)
+
+
+def write_stamp(stamp: Path) -> None:
+    """On disk before it is relied upon."""
+    with stamp.open("w") as file:
+        file.write("the ledgers' metadata was made\n")
+        os.fsync(file.fileno())
+    folder = os.open(stamp.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""What a process of an instance is: how it is started, in which order, and how to tell that it does its work."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Probe = Callable[[float], bool]
+"""Does a real round trip: True when the process, started at the given time (seconds since the epoch), does its work.
+
+What it raises counts as "not yet".
+"""
+
+
+class MissingProgram(Exception):
+    """A program that set-up installs is not there."""
+
+
+@dataclass(frozen=True)
+class Process:
+    """One supervised process. Those of a lower `stage` start earlier and stop later; `stop_seconds` bounds the stop."""
+
+    name: str
+    command: tuple[str, ...]
+    stage: int
+    ready: Probe
+    ready_seconds: int = 120
+    stop_seconds: int = 10
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def program(name: str) -> str:
+    """Path of an installed program; Debian keeps some in folders that are not in an ordinary user's PATH."""
+    path = shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin")
+    if path is None:
+        raise MissingProgram(f"{name} is not installed: run `make setup`")
+    return path
+
+
+def python(module: str, *arguments: str) -> tuple[str, ...]:
+    """Command that runs a module of ours in the virtual environment of this process."""
+    return (sys.executable, "-m", module, *arguments)
+
+
+def after(ports: Sequence[int], command: Sequence[str]) -> tuple[str, ...]:
+    """The command, started once something listens on each of these ports."""
+    return python("deploy.local.after", *map(str, ports), "--", *command)

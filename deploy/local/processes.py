@@ -1,0 +1,85 @@
+"""The processes of an instance, in one list. A further middleware is a folder beside this file and one entry here."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+from common.settings import Port, Settings
+from deploy.local import probes
+from deploy.local.process import Process, program, python
+from deploy.local.rendering import write
+
+MIDDLEWARES = {"pravega": "deploy.local.pravega"}
+"""Each module offers `processes(settings)` and `write_configuration(settings)`."""
+
+INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-timeout", "3", "--log-level", "warning",
+                 "--no-control-socket")
+
+
+def middleware(settings: Settings) -> ModuleType:
+    return import_module(MIDDLEWARES[settings.middleware])
+
+
+def servers(settings: Settings) -> list[Process]:
+    """What is not ours: the stream store, Redis and Milvus, without those that live elsewhere by a setting."""
+    found: list[Process] = []
+    if not settings.middleware_uri:
+        found += middleware(settings).processes(settings)
+    if not settings.redis_url:
+        found.append(Process(
+            "redis", (program("redis-server"), str(settings.instance_dir / "redis.conf")),
+            stage=0, ready=probes.redis_answers(settings.redis_address),
+        ))
+    if not settings.milvus_uri:
+        found.append(Process(
+            "milvus", python("deploy.local.milvus_lite_server"),
+            stage=0, ready=probes.milvus_answers(settings.milvus_address),
+        ))
+    return found
+
+
+def applications(settings: Settings) -> list[Process]:
+    """Our own processes, and Nginx in front of them. Each waits for what it needs."""
+    replicas = [
+        Process(
+            f"web-{n}", gunicorn("web:create_app()", settings.port(Port.WEB, n), "--config", "python:web.server"),
+            stage=4, ready=probes.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz"),
+        )
+        for n in range(settings.web_replicas)
+    ]
+    return [
+        Process(
+            "spark", python("spark_jobs.application"), stage=3, ready_seconds=240, stop_seconds=20,
+            ready=probes.written_since_start(settings.state_dir / "spark.ready"),
+            environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+        ),
+        Process("trending", python("consumers.trending"), stage=3, ready=probes.reports(settings, "ranked")),
+        Process("search", python("consumers.search"), stage=3, ready=probes.reports(settings, "searchable")),
+        Process(
+            "ingest-http", gunicorn("ingest.http:create_app()", settings.port(Port.INGEST), *INGEST_SERVER),
+            stage=4, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
+        ),
+        *replicas,
+        Process(
+            "nginx", (program("nginx"), "-c", str(settings.instance_dir / "nginx.conf"),
+                      "-p", str(settings.instance_dir / "nginx"), "-e", "stderr"),
+            stage=5, ready=probes.http_ok(f"{settings.url}/healthz"),
+        ),
+    ]
+
+
+def gunicorn(app: str, port: int, *options: str) -> tuple[str, ...]:
+    return python("gunicorn", *options, "--bind", f"127.0.0.1:{port}", app)
+
+
+def write_configuration(settings: Settings) -> None:
+    """Folders and configuration files of every process of the instance."""
+    folder = settings.instance_dir
+    for part in (settings.log_dir, settings.state_dir / "tmp", folder / "redis", folder / "nginx" / "temp"):
+        part.mkdir(parents=True, exist_ok=True)
+    if not settings.middleware_uri:
+        middleware(settings).write_configuration(settings)
+    write("redis.conf", folder / "redis.conf", settings)
+    write("nginx.conf", folder / "nginx.conf", settings)

@@ -1,0 +1,33 @@
+"""Configuration files from templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined
+
+from common.settings import Port, Settings
+
+FOLDER = Path(__file__).parent
+ROOT = FOLDER.parent.parent
+"""The checkout, where the frontend lies."""
+
+_templates = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
+
+
+def render(template: str, settings: Settings, **values: Any) -> str:
+    """Text of the template (a path below deploy/local) for an instance; a value that is missing raises."""
+    known = {
+        "Port": Port, "port": settings.port, "address": settings.address, "settings": settings,
+        "state_dir": settings.state_dir, "instance_dir": settings.instance_dir, "log_dir": settings.log_dir,
+        "durability": settings.durability, "root": ROOT,
+    }
+    return _templates.from_string((FOLDER / template).read_text()).render(**known, **values)
+
+
+def write(template: str, target: Path, settings: Settings, **values: Any) -> Path:
+    """Renders the template into `target`."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(render(template, settings, **values))
+    return target

@@ -1,0 +1,159 @@
+"""The process manager of an instance: supervisord, its configuration and what it is asked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import resource
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+import xmlrpc.client
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+from supervisor.states import ProcessStates
+from supervisor.xmlrpc import SupervisorTransport
+
+from common.settings import Settings
+from deploy.local.process import Process, program
+from deploy.local.rendering import write
+
+SOCKET_PATH_BYTES = 90
+"""A Unix socket's path holds 108 bytes, and supervisord first binds a longer name beside it."""
+
+OPEN_FILES = 65536
+START_SECONDS = 15
+SHUTDOWN_SECONDS = 30
+
+
+class NotRunning(Exception):
+    """The instance has no process manager."""
+
+
+def socket_path(settings: Settings) -> Path:
+    """Where the process manager listens: in the instance's folder, or in a short one of this user's if too long."""
+    path = settings.instance_dir / "supervisor.sock"
+    if len(os.fsencode(path)) <= SOCKET_PATH_BYTES:
+        return path
+    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()) / f"murmur-{os.getuid()}" / f"{name}.sock"
+
+
+def write_configuration(settings: Settings, processes: Sequence[Process]) -> Path:
+    """Renders supervisor.conf for these processes."""
+    hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    open_files = OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(OPEN_FILES, hard_limit)
+    return write("supervisor.conf", settings.instance_dir / "supervisor.conf", settings,
+                 socket=escaped(str(socket_path(settings))), open_files=open_files,
+                 programs=[(process, command_line(process), environment(process.environment)) for process in processes])
+
+
+def command_line(process: Process) -> str:
+    """The command, killed by the kernel when the process manager is gone: no orphans, even after kill -9."""
+    return escaped(shlex.join([program("setpriv"), "--pdeathsig", "KILL", "--", *process.command]))
+
+
+def environment(variables: Mapping[str, str]) -> str:
+    return ",".join(f'{name}="{escaped(value)}"' for name, value in variables.items())
+
+
+def escaped(text: str) -> str:
+    """supervisord expands what follows a percent sign."""
+    return text.replace("%", "%%")
+
+
+def start(settings: Settings) -> None:
+    """Starts supervisord, which starts everything; returns when it can be asked."""
+    folder = socket_path(settings).parent
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to another user")
+    command = [sys.executable, "-m", "supervisor.supervisord", "-c", str(settings.instance_dir / "supervisor.conf")]
+    known = {
+        "MURMUR_SETTINGS": str(settings.settings_file),
+        "MURMUR_HOME": str(settings.home.resolve()),
+        "GRPC_VERBOSITY": "NONE",  # Milvus' client keeps its connections alive in a way of which gRPC complains
+    }
+    result = subprocess.run(command, env={**os.environ, **known}, stdin=subprocess.DEVNULL, capture_output=True,
+                            text=True)
+    if result.returncode:
+        raise OSError(f"the process manager did not start: {(result.stdout + result.stderr).strip()}")
+    until = time.monotonic() + START_SECONDS
+    while not is_running(settings):
+        if time.monotonic() > until:
+            raise OSError(f"the process manager does not answer: see {settings.log_dir / 'supervisord.log'}")
+        time.sleep(0.05)
+
+
+def is_running(settings: Settings) -> bool:
+    try:
+        return bool(ask(settings).getState())
+    except NotRunning:
+        return False
+
+
+class Asked:
+    """Calls of supervisord's XML-RPC interface, such as `getAllProcessInfo()`; NotRunning when nobody answers."""
+
+    def __init__(self, path: Path) -> None:
+        transport: Any = SupervisorTransport(None, None, f"unix://{path}")
+        self._server = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport)
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*arguments: Any) -> Any:
+            try:
+                return getattr(self._server.supervisor, name)(*arguments)
+            except (OSError, xmlrpc.client.ProtocolError) as error:
+                raise NotRunning("the instance is not running: start it with `murmur up`") from error
+
+        return call
+
+
+def ask(settings: Settings) -> Asked:
+    return Asked(socket_path(settings))
+
+
+def add_missing(settings: Settings) -> list[str]:
+    """Starts the programs that the written configuration has and the running process manager does not."""
+    asked = ask(settings)
+    added, _, _ = asked.reloadConfig()[0]
+    for name in added:
+        asked.addProcessGroup(name)
+    return list(added)
+
+
+def stop(settings: Settings, processes: Sequence[Process]) -> None:
+    """Stops stage by stage, the last one first, then the process manager; each stop is bounded by a SIGKILL."""
+    asked = ask(settings)
+    running = {info["name"] for info in asked.getAllProcessInfo() if info["state"] != ProcessStates.STOPPED}
+    for stage in sorted({process.stage for process in processes}, reverse=True):
+        wave = [process for process in processes if process.stage == stage and process.name in running]
+        for process in wave:
+            try:
+                asked.stopProcess(process.name, False)
+            except xmlrpc.client.Fault:
+                continue  # it has just ended by itself
+        until = time.monotonic() + max((process.stop_seconds for process in wave), default=0) + 5
+        names = {process.name for process in wave}
+        while names & alive(asked) and time.monotonic() < until:
+            time.sleep(0.05)
+    shut_down(asked)
+
+
+def alive(asked: Asked) -> set[str]:
+    return {info["name"] for info in asked.getAllProcessInfo() if info["pid"]}
+
+
+def shut_down(asked: Asked) -> None:
+    """Ends supervisord; it takes with it what it did not stop."""
+    daemon = psutil.Process(asked.getPID())
+    asked.shutdown()
+    try:
+        daemon.wait(SHUTDOWN_SECONDS)
+    except psutil.TimeoutExpired:
+        daemon.kill()

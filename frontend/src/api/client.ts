@@ -1,0 +1,135 @@
+/** The HTTP API of Murmuration, as the page uses it: types of the bodies, and one function for each request. */
+
+export const WINDOWS = ['1m', '5m', '15m', '1h'] as const
+export type Window = (typeof WINDOWS)[number]
+
+export interface RankedHashtag {
+  hashtag: string
+  count: number
+  /** Part of the window's tweets, 0 to 1. */
+  share: number
+  rank: number
+  /** Rank one window (1m) or five minutes (others) earlier; null: it was not ranked. */
+  previous_rank: number | null
+}
+
+export interface Ranking {
+  window: Window
+  as_of: string
+  tweets: number
+  hashtags: RankedHashtag[]
+}
+
+export type StageName = 'published' | 'enriched' | 'ranked' | 'searchable'
+
+export interface Latency {
+  p50: number | null
+  p95: number | null
+  p99: number | null
+}
+
+/** What a stage does now; null is unknown, and not 0. */
+export interface Stage {
+  name: StageName
+  rate_per_s: number | null
+  lag_events: number | null
+  lag_seconds: number | null
+  latency_ms: Latency
+}
+
+export interface Pipeline {
+  middleware: string
+  durability: 'page-cache' | 'fsync'
+  stages: Stage[]
+}
+
+export interface Hit {
+  /** 64 bits, so a string. */
+  tweet_id: string
+  text: string
+  created_at: string
+  author_id: string
+  lang: string
+  hashtags: string[]
+  /** Cosine distance: 0 is the same. */
+  distance: number
+}
+
+export interface SearchResult {
+  query: string
+  took_ms: number
+  cached: boolean
+  hits: Hit[]
+}
+
+/** A request without an answer to show. `message` is for people; status 0: the server was not reached. */
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status = 0,
+    readonly retryAfterSeconds: number | null = null,
+  ) {
+    super(message)
+    this.name = 'ApiError'
+  }
+}
+
+const BASE = '/api/v1'
+const TIMEOUT_MS = 10_000
+export const RANKING_LIMIT = 100
+export const SEARCH_LIMIT = 20
+/** Characters that a query may have. */
+export const MAX_QUERY = 512
+
+export const eventsUrl = (window: Window) => `${BASE}/events?window=${window}&limit=${RANKING_LIMIT}`
+
+export function fetchTrending(window: Window, signal?: AbortSignal): Promise<Ranking> {
+  return get<Ranking>('/trending', { window, limit: String(RANKING_LIMIT) }, signal)
+}
+
+export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
+  return get<Pipeline>('/pipeline', {}, signal)
+}
+
+export function fetchSearch(query: string, signal?: AbortSignal): Promise<SearchResult> {
+  return get<SearchResult>('/search', { q: query, limit: String(SEARCH_LIMIT) }, signal)
+}
+
+async function get<Body>(path: string, parameters: Record<string, string>, signal?: AbortSignal): Promise<Body> {
+  const query = new URLSearchParams(parameters).toString()
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  let response: Response
+  try {
+    response = await fetch(BASE + path + (query && `?${query}`), {
+      headers: { Accept: 'application/json' },
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    throw new ApiError(timeout.aborted ? 'the server did not answer in time' : 'the server cannot be reached')
+  }
+  if (!response.ok) throw await problem(response)
+  try {
+    return (await response.json()) as Body
+  } catch {
+    throw new ApiError('the server sent an answer that is not JSON', response.status)
+  }
+}
+
+async function problem(response: Response): Promise<ApiError> {
+  let message = `the server answered ${response.status}`
+  try {
+    const body = (await response.json()) as { title?: string; detail?: string; errors?: { field: string; detail: string }[] }
+    const fields = body.errors?.map(({ field, detail }) => `${field}: ${detail}`).join('; ')
+    message = fields || body.detail || body.title || message
+  } catch {
+    // A proxy's own error page: the status must do.
+  }
+  return new ApiError(message, response.status, retryAfter(response.headers.get('Retry-After')))
+}
+
+function retryAfter(value: string | null): number | null {
+  if (!value) return null
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : null
+}

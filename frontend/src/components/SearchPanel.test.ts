@@ -1,0 +1,93 @@
+import { enableAutoUnmount, flushPromises, mount } from '@vue/test-utils'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import SearchPanel from '@/components/SearchPanel.vue'
+import { jsonResponse } from '@/composables/scope.testing'
+
+const hit = (text: string) => ({
+  tweet_id: '1900000000000000001', text, created_at: '2026-11-21T12:00:00Z', author_id: '7', lang: 'en', hashtags: [], distance: 0.25,
+})
+const answer = vi.fn<(url: string) => Promise<Response>>()
+
+enableAutoUnmount(afterEach)
+beforeEach(() => {
+  vi.stubGlobal('fetch', answer)
+  answer.mockReset()
+})
+afterEach(() => {
+  vi.useRealTimers()
+  vi.unstubAllGlobals()
+})
+
+const found = (...texts: string[]) =>
+  answer.mockImplementation(async () => jsonResponse({ query: 'q', took_ms: 4.2, cached: true, hits: texts.map(hit) }))
+
+async function panel(query: string) {
+  const wrapper = mount(SearchPanel, {
+    attachTo: document.body,
+    props: { query, 'onUpdate:query': (value: string) => wrapper.setProps({ query: value }) },
+  })
+  await flushPromises()
+  return wrapper
+}
+
+it('searches the query of the URL and tells how long it took', async () => {
+  found('a flock of #Starlings')
+  const wrapper = await panel('birds')
+  expect(answer.mock.calls[0]![0]).toContain('q=birds')
+  expect(wrapper.get('[role=status]').text()).toBe('1 tweet in 4.2 ms, cached')
+  expect(wrapper.get('.similarity').text()).toContain('0.75')
+  await wrapper.get('.hit button').trigger('click')
+  expect(wrapper.props('query')).toBe('#starlings')
+})
+
+it('shows markup in a tweet as text', async () => {
+  const evil = '<img src=x onerror="alert(1)"><script>alert(2)</script> #<b>x</b>'
+  found(evil)
+  const wrapper = await panel('x')
+  expect(wrapper.find('.hit img, .hit script, .hit b').exists()).toBe(false)
+  expect(wrapper.get('.hit p').element.textContent).toBe(evil)
+  expect(wrapper.get('.hit p').attributes('dir')).toBe('auto')
+})
+
+it('asks only when the form is submitted, with the text trimmed', async () => {
+  found()
+  const wrapper = await panel('')
+  await wrapper.get('input').setValue('  two words ')
+  expect(answer).not.toHaveBeenCalled()
+  await wrapper.get('form').trigger('submit')
+  await flushPromises()
+  expect(answer.mock.calls[0]![0]).toContain('q=two+words')
+  expect(wrapper.text()).toContain('Nothing found for')
+})
+
+it('keeps the last hits when the next search fails, says why, and names the field', async () => {
+  found('kept')
+  const wrapper = await panel('first')
+  answer.mockImplementation(async () =>
+    jsonResponse({ detail: 'A parameter is wrong.', errors: [{ field: 'q', detail: 'must not be empty' }] }, 400))
+  await wrapper.setProps({ query: 'second' })
+  await flushPromises()
+  expect(wrapper.get('[role=alert]').text()).toContain('q: must not be empty')
+  expect(wrapper.get('.hit').text()).toContain('kept')
+})
+
+it('tries again after Retry-After', async () => {
+  vi.useFakeTimers()
+  answer.mockImplementation(async () => jsonResponse({ detail: 'The index does not answer.' }, 503, { 'Retry-After': '2' }))
+  const wrapper = await panel('birds')
+  expect(wrapper.get('[role=alert]').text()).toContain('The index does not answer. Trying again in 2 s.')
+  found('back')
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(wrapper.find('[role=alert]').exists()).toBe(false)
+  expect(wrapper.get('.hit').text()).toContain('back')
+})
+
+it('focuses the box on "/", but leaves a slash that is typed', async () => {
+  const wrapper = await panel('')
+  const input = wrapper.get('input').element
+  document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '/', bubbles: true }))
+  expect(document.activeElement).toBe(input)
+  const typed = new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true })
+  input.dispatchEvent(typed)
+  expect(typed.defaultPrevented).toBe(false)
+})

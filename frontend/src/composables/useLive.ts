@@ -1,0 +1,122 @@
+import { onScopeDispose, reactive, ref, watch, type Ref } from 'vue'
+import { ApiError, eventsUrl, fetchPipeline, fetchTrending, type Pipeline, type Ranking, type Window } from '@/api/client'
+
+/** Data of one panel: the last that came stays, with its time, whatever went wrong since. */
+export interface Panel<Body> {
+  data: Body | null
+  /** When `data` came, ms since the epoch. */
+  receivedAt: number | null
+  /** Why there is nothing newer; null: all is well. */
+  problem: string | null
+}
+
+export type Connection = 'connecting' | 'streaming' | 'polling' | 'offline'
+
+const POLL_MS = 2_000
+/** The stream repeats itself every 5 s, so whatever is older than this is asked for. */
+const SILENCE_MS = 8_000
+const REOPEN_MS = 10_000
+
+const emptyPanel = <Body>(): Panel<Body> => ({ data: null, receivedAt: null, problem: null })
+
+/**
+ * Ranking and pipeline, kept fresh by Server-Sent Events; by polling while there is no stream. A stream that is silent
+ * or tells of a problem is asked about by plain requests, because their errors name the panel at fault.
+ */
+export function useLive(window: Ref<Window>) {
+  const trending = reactive(emptyPanel<Ranking>()) as Panel<Ranking>
+  const pipeline = reactive(emptyPanel<Pipeline>()) as Panel<Pipeline>
+  const connection = ref<Connection>('connecting')
+  const paused = ref(false)
+
+  let source: EventSource | null = null
+  let ticker: ReturnType<typeof setInterval> | undefined
+  let reopening: ReturnType<typeof setTimeout> | undefined
+  let asking = new AbortController()
+  const notBefore = { trending: 0, pipeline: 0 }
+
+  function receive<Body>(panel: Panel<Body>, body: Body) {
+    Object.assign(panel, { data: body, receivedAt: Date.now(), problem: null })
+  }
+
+  function receiveRanking(body: Ranking) {
+    if (body.window === window.value) receive(trending, body)
+  }
+
+  async function ask(name: 'trending' | 'pipeline') {
+    if (Date.now() < notBefore[name]) return
+    notBefore[name] = Date.now() + POLL_MS / 2
+    const { signal } = asking
+    try {
+      if (name === 'trending') receiveRanking(await fetchTrending(window.value, signal))
+      else receive(pipeline, await fetchPipeline(signal))
+      if (connection.value !== 'streaming') connection.value = 'polling'
+    } catch (error) {
+      if (signal.aborted) return
+      const failure = error instanceof ApiError ? error : new ApiError(String(error))
+      ;(name === 'trending' ? trending : pipeline).problem = failure.message
+      notBefore[name] = Date.now() + (failure.retryAfterSeconds ?? 0) * 1000
+      if (failure.status === 0 && connection.value !== 'streaming') connection.value = 'offline'
+    }
+  }
+
+  const askBoth = () => Promise.all([ask('trending'), ask('pipeline')])
+
+  function tick() {
+    if (connection.value !== 'streaming') return void askBoth()
+    const silent = (panel: Panel<unknown>) => panel.problem || Date.now() - (panel.receivedAt ?? 0) > SILENCE_MS
+    if (silent(trending)) void ask('trending')
+    if (silent(pipeline)) void ask('pipeline')
+  }
+
+  function openStream() {
+    source = new EventSource(eventsUrl(window.value))
+    source.addEventListener('open', () => (connection.value = 'streaming'))
+    source.addEventListener('trending', (event) => receiveRanking(JSON.parse(event.data) as Ranking))
+    source.addEventListener('pipeline', (event) => receive(pipeline, JSON.parse(event.data) as Pipeline))
+    source.addEventListener('problem', () => void askBoth())
+    source.addEventListener('error', () => {
+      closeStream()
+      if (connection.value === 'streaming') connection.value = 'connecting'
+      void askBoth()
+      reopening = setTimeout(openStream, REOPEN_MS)
+    })
+  }
+
+  function closeStream() {
+    clearTimeout(reopening)
+    source?.close()
+    source = null
+  }
+
+  function start() {
+    connection.value = 'connecting'
+    asking = new AbortController()
+    Object.assign(notBefore, { trending: 0, pipeline: 0 })
+    openStream()
+    ticker = setInterval(tick, POLL_MS)
+  }
+
+  function stop() {
+    clearInterval(ticker)
+    closeStream()
+    asking.abort()
+  }
+
+  function setPaused(value: boolean) {
+    if (value === paused.value) return
+    paused.value = value
+    if (value) stop()
+    else start()
+  }
+
+  // The former window's ranking stays in sight, named as such, until the first of the new one comes.
+  watch(window, () => {
+    stop()
+    if (paused.value) paused.value = false
+    start()
+  })
+  start()
+  onScopeDispose(stop)
+  return { trending, pipeline, connection, paused, setPaused }
+}

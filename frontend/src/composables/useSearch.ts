@@ -1,0 +1,56 @@
+import { onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
+import { ApiError, fetchSearch, MAX_QUERY, type SearchResult } from '@/api/client'
+
+export type SearchState = 'idle' | 'searching' | 'done' | 'failed'
+
+/** Semantic search for `query`. The last result stays while the next is on its way, and when that fails. */
+export function useSearch(query: Ref<string>) {
+  const state = ref<SearchState>('idle')
+  const result = shallowRef<SearchResult | null>(null)
+  const problem = ref<string | null>(null)
+  /** Seconds until the search is tried again; null: it is not. */
+  const retryIn = ref<number | null>(null)
+
+  let asking = new AbortController()
+  let countdown: ReturnType<typeof setInterval> | undefined
+
+  function cancel() {
+    asking.abort()
+    clearInterval(countdown)
+    retryIn.value = null
+  }
+
+  async function search() {
+    cancel()
+    const q = query.value.trim().slice(0, MAX_QUERY)
+    if (!q) {
+      state.value = 'idle'
+      result.value = problem.value = null
+      return
+    }
+    const { signal } = (asking = new AbortController())
+    state.value = 'searching'
+    try {
+      result.value = await fetchSearch(q, signal)
+      problem.value = null
+      state.value = 'done'
+    } catch (error) {
+      if (signal.aborted) return
+      problem.value = error instanceof Error ? error.message : String(error)
+      state.value = 'failed'
+      if (error instanceof ApiError && error.retryAfterSeconds !== null) retryAfter(error.retryAfterSeconds)
+    }
+  }
+
+  function retryAfter(seconds: number) {
+    retryIn.value = Math.max(1, Math.ceil(seconds))
+    countdown = setInterval(() => {
+      retryIn.value = (retryIn.value ?? 1) - 1
+      if (retryIn.value <= 0) void search()
+    }, 1000)
+  }
+
+  watch(query, search, { immediate: true })
+  onScopeDispose(cancel)
+  return { state, result, problem, retryIn, search }
+}

@@ -1,0 +1,1 @@
+"""Where tweets come from: sources, pacer, archive, publisher and the HTTP endpoint."""

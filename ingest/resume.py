@@ -1,0 +1,78 @@
+"""Goes on with runs whose ingester died.
+
+What is archived and not acknowledged is looked for in the stream, and published if it is not there: with the same run,
+seq, tweet id and `created_at`, but a `sent_at_us` of now, the time at which it is now meant to be sent. Then a run that
+had a limit, and a replay, goes on to its end.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from common.settings import Settings
+from ingest import archive
+from ingest.manifest import Manifest, ManifestWriter, read_manifests
+from ingest.publisher import Publisher
+from ingest.readback import published
+from ingest.replay import Replay
+from ingest.source import Source
+from ingest.stamp import Archived, created_now
+from ingest.synthetic import Synthetic
+from middleware.base import Middleware
+
+log = logging.getLogger(__name__)
+
+GROUP_EVENTS = 2048
+
+
+def dead_runs(settings: Settings, source: str | None = None) -> Iterator[ManifestWriter]:
+    """Unfinished runs that no living process holds, the oldest first, optionally of one source only."""
+    for manifest in read_manifests(settings).values():
+        if manifest.finished or (source and manifest.source != source):
+            continue
+        if writer := ManifestWriter.reopen(settings, manifest.run):
+            yield writer
+
+
+def recover(settings: Settings, middleware: Middleware, manifest: ManifestWriter) -> Publisher:
+    """Publishes what of the run is archived and not in the stream; the publisher can go on with the run."""
+    run = manifest.manifest
+    dated_now = run.options.get("timestamps") == "now"
+    unacknowledged = _archived_seqs(settings, run)
+    there = published(middleware, run.run, run.acknowledged) if unacknowledged else set()
+    run.archived = max([run.acknowledged, *(seq + 1 for seq in unacknowledged)])
+    publisher = Publisher(settings, middleware, manifest)
+    missing = (entry for entry in archive.read(settings, run.run, run.acknowledged) if entry.seq not in there)
+    count = 0
+    while group := list(islice(missing, GROUP_EVENTS)):
+        count += len(group)
+        publisher.republish([_sent_now(entry, dated_now) for entry in group], group[-1].seq + 1)
+    manifest.acknowledged(run.archived)
+    log.info("run %s: %d events were published again, %d were in the stream", run.run, count, len(there))
+    return publisher
+
+
+def rest(run: Manifest) -> Source | None:
+    """The source of what the run had still to bring; None if nothing is left, or nobody can bring it."""
+    options = run.options
+    source: Source | None = None
+    if run.source == Synthetic.name and options.get("limit"):
+        source = Synthetic(run.run, options["seed"], options["payload"])
+    elif run.source == Replay.name:
+        source = Replay([Path(path) for path in options["path"]], options["timestamps"])
+    if source:
+        source.skip(run.archived)
+    return source
+
+
+def _archived_seqs(settings: Settings, run: Manifest) -> list[int]:
+    return [entry.seq for entry in archive.read(settings, run.run, run.acknowledged)]
+
+
+def _sent_now(entry: Archived, dated_now: bool) -> Archived:
+    payload = created_now(entry.payload, entry.sent_at_us) if dated_now else entry.payload
+    return Archived(entry.seq, time.time_ns() // 1000, payload)

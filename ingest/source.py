@@ -1,0 +1,83 @@
+"""What a source of tweets is. A new one implements `take`; everything after it is shared."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import orjson
+
+GROUP_BYTES = 16 << 20
+"""A source that does not know how large its payloads are ends a group at this size."""
+
+
+class Payload(NamedTuple):
+    """One tweet as it came. `tweet` is the JSON object to publish, None if `body` is no JSON object in UTF-8."""
+
+    body: bytes
+    tweet: bytes | None
+    author_id: str
+
+
+class Source(ABC):
+    """Yields payloads in order, from one thread."""
+
+    name: str
+    ended = False
+    """Whether nothing comes any more."""
+
+    @abstractmethod
+    def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
+        """Next payloads, at most one for each time (µs) at which one is meant to be sent; does not block for long."""
+
+    def skip(self, count: int) -> None:
+        """Passes over the payloads that an earlier process took. Sources that cannot be repeated need not."""
+        raise NotImplementedError(f"a run of {self.name} cannot be continued")
+
+    def options(self) -> dict[str, Any]:
+        """What makes the same source again; JSON."""
+        return {}
+
+    def close(self) -> None:  # noqa: B027  (most sources hold nothing open)
+        """Ends what feeds the source."""
+
+
+def examine(body: bytes) -> Payload:
+    """Payload of bytes from outside, whatever they are. A stamp that they bring along is taken off."""
+    body = body.strip(b" \t\r\n")
+    parsed = parse(body)
+    if not isinstance(parsed, dict):
+        return Payload(body, None, "")
+    tweet = body
+    if "ingest" in parsed:
+        del parsed["ingest"]
+        tweet = dump(parsed)
+    data = parsed.get("data")
+    author_id = data.get("author_id") if isinstance(data, dict) else None
+    return Payload(body, tweet, author_id if isinstance(author_id, str) else "")
+
+
+def parse(body: bytes) -> Any:
+    """The JSON value, or None. Unlike orjson alone, takes lone surrogates (`\\ud800`), which X's stream may hold."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        if b"\\u" not in body:
+            return None
+    try:
+        return json.loads(body.decode(), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def dump(value: Any) -> bytes:
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a lone surrogate
+        return json.dumps(value, separators=(",", ":")).encode()
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

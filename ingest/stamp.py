@@ -1,0 +1,77 @@
+"""Events of `tweets-raw` and lines of the archive, put together from bytes: payloads are not encoded anew. Pure."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+import orjson
+
+from ingest.source import Payload, dump, examine, parse
+
+
+class Archived(NamedTuple):
+    """One line of the archive."""
+
+    seq: int
+    sent_at_us: int
+    payload: Payload
+
+
+class Stamper:
+    """Stamps the payloads of one run."""
+
+    def __init__(self, source: str, run: str, max_event_bytes: int) -> None:
+        self._middle = b',"source":%b,"run":%b,"seq":' % (orjson.dumps(source), orjson.dumps(run))
+        self._max_event_bytes = max_event_bytes
+
+    def event(self, seq: int, sent_at_us: int, payload: Payload) -> bytes:
+        """The event of `tweets-raw`; what stands for a payload that is unusable or too large, where it is."""
+        tweet = payload.tweet
+        stamp = b'{"ingest":{"sent_at_us":%d%b%d}' % (sent_at_us, self._middle, seq)
+        if tweet is None:
+            event = b'%b,"raw_base64":"%b"}' % (stamp, base64.b64encode(payload.body))
+        elif len(tweet) > 2:
+            event = stamp + b"," + tweet[1:]
+        else:
+            event = stamp + b"}"
+        if len(event) <= self._max_event_bytes:
+            return event
+        digest = hashlib.sha256(payload.body).hexdigest().encode()
+        return b'%b,"oversize":{"bytes":%d,"sha256":"%b"}}' % (stamp, len(payload.body), digest)
+
+    def line(self, seq: int, sent_at_us: int, payload: Payload) -> bytes:
+        """The line of the archive: the stamp and the payload as it came."""
+        stamp = b'{"ingest":{"sent_at_us":%d%b%d}' % (sent_at_us, self._middle, seq)
+        if payload.tweet is None or b"\n" in payload.body:
+            return b'%b,"payload_base64":"%b"}\n' % (stamp, base64.b64encode(payload.body))
+        return b'%b,"payload":%b}\n' % (stamp, payload.body)
+
+
+def read_line(line: bytes) -> Archived | None:
+    """What `Stamper.line` wrote; None for a torn line."""
+    if not line.endswith(b"}\n"):
+        return None
+    end = line.find(b"}") + 1
+    stamp = parse(line[len(b'{"ingest":'):end])
+    if not isinstance(stamp, dict):
+        return None
+    name, _, value = line[end + 1:-2].partition(b":")
+    body = base64.b64decode(value.strip(b'"')) if name == b'"payload_base64"' else value
+    return Archived(stamp["seq"], stamp["sent_at_us"], examine(body))
+
+
+def created_now(payload: Payload, sent_at_us: int) -> Payload:
+    """The tweet dated to the time at which it is meant to be sent; the body stays as it came."""
+    tweet = parse(payload.tweet) if payload.tweet else None
+    if not isinstance(tweet, dict) or not isinstance(tweet.get("data"), dict):
+        return payload
+    tweet["data"]["created_at"] = timestamp(sent_at_us)
+    return payload._replace(tweet=dump(tweet))
+
+
+def timestamp(us: int) -> str:
+    """RFC 3339 in UTC with milliseconds, as X writes it."""
+    return datetime.fromtimestamp(us / 1e6, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,167 @@
+"""Invented tweets in the shape of X's v2 stream, as fast as a core can put bytes together.
+
+What tweet n says is fixed by the seed and n alone; its id and date come from the run and the time at which it is meant
+to be sent. Random numbers are drawn for a block of tweets at once, texts and users are encoded beforehand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from ingest.phrases import EMOJI, LANGUAGES, USERS, Phrase, load_topics, make_users, phrase
+from ingest.source import Payload, Source
+from ingest.stamp import timestamp
+
+Size = Literal["lean", "full"]
+
+BLOCK = 1024
+"""Tweets whose random numbers are drawn together."""
+
+DRIFT_TWEETS = 20_480
+"""After so many tweets the popularity of topics and hashtags has drifted on."""
+
+ZIPF_EXPONENT = 1.1
+SPIKE_PROBABILITY = 0.4
+"""How often one hashtag is on everybody's lips during such a stretch, in one of seven tweets."""
+
+X_EPOCH_MS = 1_288_834_974_657
+_EMOJI = [phrase(text) for text in EMOJI]
+_URL_LENGTH = 23  # as X counts every link
+
+
+def snowflake(sent_at_us: int, machine: int, seq: int) -> int:
+    """Tweet id: milliseconds since X's epoch (41 bits), a run's `machine` (10), the lowest 12 bits of seq."""
+    return (sent_at_us // 1000 - X_EPOCH_MS) << 22 | machine << 12 | seq & 0xFFF
+
+
+class Synthetic(Source):
+    """Endless; content deterministic by `seed`."""
+
+    name = "synthetic"
+
+    def __init__(self, run: str, seed: int = 1, payload: Size = "lean") -> None:
+        self._seed = seed
+        self._size: Size = payload
+        self._machine = int.from_bytes(hashlib.sha256(run.encode()).digest()[:2], "big") & 0x3FF
+        self._topics = load_topics()
+        self._users = make_users(np.random.default_rng((seed, 0)))
+        self._languages = list(LANGUAGES)
+        self._seq = 0
+        self._rows: Iterator[tuple[Any, ...]] = iter(())
+        self._second, self._second_text = -1, b""
+
+    def options(self) -> dict[str, Any]:
+        return {"seed": self._seed, "payload": self._size}
+
+    def skip(self, count: int) -> None:
+        self._seq += count
+        within = self._seq % BLOCK
+        self._rows = self._block(self._seq // BLOCK) if within else iter(())
+        for _ in range(within):
+            next(self._rows)
+
+    def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
+        payloads = []
+        for sent in sent_at_us:
+            if self._seq % BLOCK == 0:
+                self._rows = self._block(self._seq // BLOCK)
+            payloads.append(self._tweet(sent, next(self._rows)))
+            self._seq += 1
+        return payloads
+
+    def _block(self, block: int) -> Iterator[tuple[Any, ...]]:
+        """What the tweets of a block are made of: indexes into the prepared parts."""
+        stretch = block * BLOCK // DRIFT_TWEETS
+        drift = np.random.default_rng((self._seed, 1, stretch))
+        random = np.random.default_rng((self._seed, 2, block))
+        topics, tags = len(self._topics), len(self._topics[0].tags)
+        topic = random.choice(topics, BLOCK, p=_zipf(topics, 0.6)[drift.permutation(topics)])
+        tag = random.choice(tags, (BLOCK, 3), p=_zipf(tags, ZIPF_EXPONENT))
+        # Ranks move up by a few places from one stretch to the next, so that a favourite fades within some of them.
+        tag = (tag + 3 * stretch) % tags
+        count = random.choice(4, BLOCK, p=(0.25, 0.4, 0.25, 0.1))
+        if drift.random() < SPIKE_PROBABILITY:
+            spiking = random.random(BLOCK) < 1 / 7
+            topic[spiking] = drift.integers(topics)
+            tag[spiking, 0] = drift.integers(tags)
+            count[spiking] = np.maximum(count[spiking], 1)
+        columns = (
+            topic, random.choice(len(LANGUAGES), BLOCK, p=list(LANGUAGES.values())), random.integers(0, 1 << 20, BLOCK),
+            tag[:, 0], tag[:, 1], tag[:, 2], count, random.zipf(1.3, BLOCK) % USERS, random.integers(0, USERS, BLOCK),
+            random.choice(3, BLOCK, p=(0.55, 0.2, 0.25)), random.random(BLOCK) < 0.3,
+            random.integers(0, len(EMOJI), BLOCK), random.integers(1 << 30, 1 << 31, BLOCK),
+        )
+        return zip(*(column.tolist() for column in columns), strict=True)
+
+    def _tweet(self, sent: int, row: tuple[Any, ...]) -> Payload:
+        topic_at, language_at, sentence_at, *tags_at, count, author_at, other_at, kind, link, emoji_at, number = row
+        topic, language = self._topics[topic_at], self._languages[language_at]
+        sentences = topic.sentences[language]
+        sentence = sentences[sentence_at % len(sentences)]
+        author, other = self._users[author_at], self._users[other_at]
+        text, length, entities = [], 0, []
+        if kind:  # a retweet or a mention
+            start = 3 if kind == 1 else 0
+            text += [b"RT @" if kind == 1 else b"@", other.name.json, b": " if kind == 1 else b" "]
+            length = start + 1 + other.name.length
+            entities.append(b'"mentions":[{"start":%d,"end":%d,"username":"%b","id":"%b"}]' % (
+                start, length, other.name.json, other.id.encode()))
+            length += 2 if kind == 1 else 1
+        text += [sentence.json, _EMOJI[emoji_at].json]
+        length += sentence.length + _EMOJI[emoji_at].length
+        if count:
+            length = _add_hashtags([topic.tags[at] for at in dict.fromkeys(tags_at[:count])], length, text, entities)
+        if link:
+            text.append(b" https://t.co/x%09d" % (number % 10**9))
+            entities.append(
+                b'"urls":[{"start":%d,"end":%d,"url":"https://t.co/x%09d",'
+                b'"expanded_url":"https://news.example.org/%d","display_url":"news.example.org/%d"}]' % (
+                    length + 1, length + 1 + _URL_LENGTH, number % 10**9, number, number))
+        tweet_id = snowflake(sent, self._machine, self._seq)
+        body = self._body(tweet_id, sent, author.id, language, b"".join(text), entities, kind, number)
+        if self._size == "full":
+            body = b'%b,"context_annotations":%b},"includes":{"users":[%b,%b]}}' % (
+                body, topic.annotations, author.full, other.full)
+        else:
+            body = b'%b},"includes":{"users":[%b]}}' % (body, author.lean)
+        return Payload(body, body, author.id)
+
+    def _body(self, tweet_id: int, sent: int, author_id: str, language: str, text: bytes, entities: list[bytes],
+              kind: int, number: int) -> bytes:
+        """The object `data` up to its last member, still open."""
+        referenced = b',"referenced_tweets":[{"type":"retweeted","id":"%d"}]' % (number << 30) if kind == 1 else b""
+        return (
+            b'{"data":{"id":"%d","text":"%b","author_id":"%b","created_at":"%b","lang":"%b","entities":{%b}%b,'
+            b'"conversation_id":"%d","possibly_sensitive":false,"reply_settings":"everyone","source":"Murmuration",'
+            b'"public_metrics":{"retweet_count":%d,"reply_count":%d,"like_count":%d,"quote_count":%d}'
+        ) % (
+            tweet_id, text, author_id.encode(), self._created_at(sent), language.encode(), b",".join(entities),
+            referenced, tweet_id, number % 53, number % 7, number % 211, number % 3,
+        )
+
+    def _created_at(self, sent: int) -> bytes:
+        second, milliseconds = sent // 1_000_000, sent // 1000 % 1000
+        if second != self._second:
+            self._second, self._second_text = second, timestamp(second * 1_000_000)[:-4].encode()
+        return b"%b%03dZ" % (self._second_text, milliseconds)
+
+
+def _add_hashtags(tags: list[Phrase], length: int, text: list[bytes], entities: list[bytes]) -> int:
+    """Appends the hashtags and their entities; the length with them, in code points."""
+    listed = []
+    for tag in tags:
+        text += [b" #", tag.json]
+        end = length + 2 + tag.length
+        listed.append(b'{"start":%d,"end":%d,"tag":"%b"}' % (length + 1, end, tag.json))
+        length = end
+    entities.append(b'"hashtags":[%b]' % b",".join(listed))
+    return length
+
+
+def _zipf(count: int, exponent: float) -> np.ndarray:
+    weights = 1 / np.arange(1, count + 1) ** exponent
+    return weights / weights.sum()

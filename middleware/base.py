@@ -1,0 +1,136 @@
+"""What a middleware must offer. One module per middleware implements it; nothing else imports a client."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Literal, Self
+
+from common.settings import Settings
+
+Start = Literal["committed", "head", "tail"]
+"""Where a consumer begins: the group's committed position (the head if there is none), or head or tail regardless."""
+
+
+class MiddlewareError(Exception):
+    """Base of what a middleware raises; the message names the way out."""
+
+
+class Unreachable(MiddlewareError):
+    """The server did not answer in time."""
+
+
+class UnknownStream(MiddlewareError):
+    """The stream does not exist."""
+
+
+class EventTooLarge(MiddlewareError, ValueError):
+    """The event exceeds `max_event_bytes`; nothing of it was sent."""
+
+
+class PublishFailed(MiddlewareError):
+    """Events sent since the last successful flush may be lost: publish them again."""
+
+
+@dataclass(frozen=True)
+class SparkBinding:
+    """How Spark reads and writes a stream of this middleware.
+
+    The source yields a binary column `event_column`. The sink takes `event_column`, `key_column` and `stream_column`
+    (the target stream's name, already qualified by `stream_name`).
+    """
+
+    format: str
+    event_column: str
+    key_column: str
+    stream_column: str
+    read_options: Mapping[str, str] = field(default_factory=dict)
+    write_options: Mapping[str, str] = field(default_factory=dict)
+    exactly_once: bool = False
+
+
+class Closing:
+    """Makes `with` close."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+
+class Producer(Closing, ABC):
+    """Writes events to one stream; for one thread."""
+
+    @abstractmethod
+    def send(self, key: str, event: bytes) -> None:
+        """Queues an event; events of one key keep their order. Blocks while too many are in flight.
+
+        Raises EventTooLarge at once; a failure to deliver is raised by `flush`.
+        """
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Returns when every event sent so far is acknowledged; raises PublishFailed otherwise."""
+
+
+class Consumer(Closing, ABC):
+    """Member of a named group that shares one stream; for one thread."""
+
+    @abstractmethod
+    def poll(self, max_events: int, timeout: float) -> list[bytes]:
+        """Next events, at most `max_events`; empty when none came within `timeout` seconds."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Stores the position. Call it only when everything polled is durable elsewhere.
+
+        A lower bound: nothing uncommitted is lost, something committed may come again.
+        """
+
+
+class Middleware(Closing, ABC):
+    """Connection to one stream store."""
+
+    name: str
+    acknowledgement: Mapping[str, str]
+    """What an acknowledged event is guaranteed, by durability class."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def wait_until_ready(self, timeout: float) -> None:
+        """Returns when streams can be created, or raises Unreachable after `timeout` seconds."""
+
+    @abstractmethod
+    def create_stream(self, stream: str, partitions: int) -> None:
+        """Creates the stream, bounded by `stream_retention_bytes`; does nothing if it exists."""
+
+    @abstractmethod
+    def producer(self, stream: str) -> Producer:
+        """Raises UnknownStream or Unreachable."""
+
+    @abstractmethod
+    def consumer(self, stream: str, group: str, member: str = "0", start: Start = "committed") -> Consumer:
+        """`member` is unique among the live members of the group and stable across restarts of the same process.
+
+        Raises UnknownStream or Unreachable.
+        """
+
+    @abstractmethod
+    def forget_group(self, stream: str, group: str) -> None:
+        """Removes a group and its position; does nothing if there is none."""
+
+    @abstractmethod
+    def spark(self, stream: str) -> SparkBinding:
+        """How Spark reads `stream`, from its head when there is no checkpoint, and how it writes."""
+
+    def stream_name(self, stream: str) -> str:
+        """Name of the stream on the server."""
+        return stream

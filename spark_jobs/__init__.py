@@ -1,0 +1,1 @@
+"""The Spark queries and their pure transformations."""

@@ -1,0 +1,125 @@
+"""The life of a Spark application: wait for what it needs, start its queries, end with the first that fails.
+
+The process that runs this and Spark's JVM live and die together. If Python dies, the JVM sees its standard input end
+and exits; since that takes a moment, a successor first ends what is left of it, so that no two drivers ever work on one
+checkpoint. If the JVM dies, the next look at a query fails.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import shutil
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import psutil
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming import StreamingQuery
+
+from common.settings import Settings
+from common.tweets import STREAMS
+from middleware import connect
+from middleware.base import Middleware, MiddlewareError
+from spark_jobs.session import scratch_dir, spark_session
+
+StartQuery = Callable[[SparkSession, Middleware], StreamingQuery]
+
+WAIT_SECONDS = 180
+"""How long to wait for the middleware and the streams."""
+
+READY_SECONDS = 10.0
+"""How much of that in one piece, between looks whether to stop."""
+
+LOOK_SECONDS = 0.5
+"""How often to look whether all queries run."""
+
+log = logging.getLogger(__name__)
+
+
+def run(name: str, starts: Sequence[StartQuery]) -> None:
+    """Runs the queries until SIGTERM; exits with status 1 when one fails or what they need does not come.
+
+    `<state_dir>/<name>.ready` exists from the moment at which every query has completed a trigger.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    logging.getLogger("py4j").setLevel(logging.WARNING)
+    settings = Settings.load()
+    settings.state_dir.mkdir(parents=True, exist_ok=True)
+    ready, jvm = (settings.state_dir / f"{name}.{kind}" for kind in ("ready", "jvm"))
+    ready.unlink(missing_ok=True)
+    end_predecessor(jvm)
+    shutil.rmtree(scratch_dir(settings, name), ignore_errors=True)  # what a killed predecessor could not remove
+    spark = spark_session(settings, name)
+    remember_jvm(spark, jvm)
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    try:
+        with connect(settings) as middleware:
+            if wait_for_streams(middleware, stopping):
+                queries = [start(spark, middleware) for start in starts]
+                watch(queries, ready, stopping)
+                for query in queries:
+                    query.stop()
+        spark.stop()
+    except Exception:
+        log.exception("%s ends", name)
+        sys.exit(1)
+    finally:
+        ready.unlink(missing_ok=True)
+
+
+def wait_for_streams(middleware: Middleware, stopping: threading.Event) -> bool:
+    """True once every stream can be written to; False if asked to stop. Raises MiddlewareError after WAIT_SECONDS."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while not stopping.is_set():
+        try:
+            middleware.wait_until_ready(READY_SECONDS)
+            for stream in STREAMS:
+                middleware.producer(stream).close()
+            return True
+        except MiddlewareError as error:
+            if time.monotonic() > deadline:
+                raise
+            log.info("waiting for the streams: %s", error)
+            stopping.wait(LOOK_SECONDS)
+    return False
+
+
+def watch(queries: Sequence[StreamingQuery], ready: Path, stopping: threading.Event) -> None:
+    """Returns when asked to stop; raises what ended a query."""
+    while not stopping.wait(LOOK_SECONDS):
+        for query in queries:
+            if not query.isActive:
+                raise query.exception() or RuntimeError(f"query {query.name} has ended")
+        if not ready.exists() and all(map(has_completed_a_trigger, queries)):
+            log.info("ready: %s", ", ".join(str(query.name) for query in queries))
+            ready.touch()
+
+
+def has_completed_a_trigger(query: StreamingQuery) -> bool:
+    return query.lastProgress is not None or query.status["message"].startswith("Waiting for")
+
+
+def remember_jvm(spark: SparkSession, file: Path) -> None:
+    """Writes which process Spark's JVM is; the time of its creation tells it from a later one of the same id."""
+    pid = spark.sparkContext._jvm.ProcessHandle.current().pid()  # type: ignore[union-attr]
+    file.write_text(json.dumps({"pid": pid, "created": psutil.Process(pid).create_time()}))
+
+
+def end_predecessor(file: Path) -> None:
+    """Kills the JVM of an earlier run that died without it, and waits until it is gone."""
+    try:
+        known = json.loads(file.read_text())
+        process = psutil.Process(known["pid"])
+        if process.create_time() == known["created"]:
+            log.warning("ending the JVM that an earlier run left, process %d", process.pid)
+            process.kill()
+            process.wait(timeout=30)
+    except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
+        pass

@@ -1,0 +1,76 @@
+"""The Spark session of the queries, with every setting that Spark defaults badly for them named once."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from pyspark import SparkConf
+from pyspark.sql import SparkSession
+
+from common.settings import Settings
+
+LOCAL = {
+    "spark.master": "local[*]",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    # Short tasks on one machine: no waiting for a better place, quick polls.
+    "spark.locality.wait": "0",
+    "spark.broadcast.compress": "false",
+    "spark.shuffle.compress": "false",
+}
+"""On a laptop only; on a cluster `spark-submit` says where and how."""
+
+CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecutor"
+"""Warns of every batch that takes longer than the trigger interval, which is what catching up looks like."""
+
+STREAMING = {
+    "spark.scheduler.mode": "FAIR",
+    "spark.sql.session.timeZone": "UTC",
+    # Fixed by the first checkpoint: as many state partitions for ever.
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
+    "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
+    "spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage": "true",
+    "spark.sql.streaming.stateStore.rocksdb.maxMemoryUsageMB": "256",
+    "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
+    # A batch that only evicts state would delay the next one with tweets, which evicts as well.
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.minBatchesToRetain": "20",
+    "spark.sql.streaming.pollingDelay": "10ms",
+    "spark.sql.streaming.stopTimeout": "20s",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
+    "spark.python.worker.reuse": "true",
+}
+
+
+def scratch_dir(settings: Settings, name: str) -> Path:
+    """Where a local application keeps what it does not need after its end: shuffle files, copies of state and jars."""
+    return settings.state_dir / "spark" / name
+
+
+def spark_session(settings: Settings, name: str) -> SparkSession:
+    """The session; what `spark-submit` or spark-defaults.conf says wins over what is set here."""
+    conf = SparkConf().setAppName(name)
+    for key, value in STREAMING.items():
+        conf.setIfMissing(key, value)
+    if not conf.contains("spark.master"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        for key, value in LOCAL.items():
+            conf.setIfMissing(key, value)
+        conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
+        conf.setIfMissing("spark.driver.extraJavaOptions", "-Djava.net.preferIPv4Stack=true")
+        conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
+        if jars := sorted(settings.jar_dir.glob("spark/*.jar")):
+            conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
+    spark = SparkSession.builder.config(conf=conf).getOrCreate()
+    log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
+    log4j.core.config.Configurator.setLevel(CHATTY, log4j.Level.ERROR)
+    return spark

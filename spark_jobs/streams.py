@@ -1,0 +1,49 @@
+"""Reading and writing streams of whichever middleware the settings name; only its SparkBinding is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
+
+from middleware.base import Middleware
+
+
+def read(spark: SparkSession, middleware: Middleware, stream: str) -> DataFrame:
+    """The events of a stream, from its head or the query's checkpoint, as one binary column `event`."""
+    binding = middleware.spark(stream)
+    source = spark.readStream.format(binding.format).options(**binding.read_options).load()
+    return source.select(F.col(binding.event_column).cast("binary").alias("event"))
+
+
+def write(
+    rows: DataFrame, middleware: Middleware, streams: Sequence[str], name: str, output_mode: str = "append"
+) -> StreamingQuery:
+    """Starts the query `name`, which writes (event, key, stream) to `streams` through one sink.
+
+    Its checkpoint lies apart by instance and middleware; its tasks share the machine fairly with the other queries.
+    """
+    settings, binding = middleware.settings, middleware.spark(streams[0])
+    columns = [
+        F.col("event").alias(binding.event_column),
+        F.col("key").alias(binding.key_column),
+        _name_on_server(middleware, streams).alias(binding.stream_column),
+    ]
+    rows.sparkSession.sparkContext.setLocalProperty("spark.scheduler.pool", name)
+    return (
+        rows.select(*columns)
+        .writeStream.format(binding.format)
+        .options(**binding.write_options)
+        .option("checkpointLocation", str(settings.checkpoint_dir / name))
+        .queryName(name)
+        .outputMode(output_mode)
+        .trigger(processingTime=f"{settings.trigger_interval_ms} milliseconds")
+        .start()
+    )
+
+
+def _name_on_server(middleware: Middleware, streams: Sequence[str]) -> Column:
+    names = [F.lit(name) for stream in streams for name in (stream, middleware.stream_name(stream))]
+    return F.element_at(F.create_map(*names), F.col("stream"))

@@ -1,0 +1,68 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.stream.EventStreamWriter;
+import io.pravega.client.stream.Stream;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/** Appends the rows of one task. The task fails if any of its writes failed. */
+final class AppendingDataWriter implements DataWriter<InternalRow> {
+    private final PravegaOptions options;
+    private final EventColumns columns;
+    private final Connections.Lease lease;
+    private final RoutingKeys routingKeys = new RoutingKeys();
+    private final Map<String, EventStreamWriter<byte[]>> writers = new HashMap<>();
+    private final OutstandingBytes outstanding = new OutstandingBytes();
+
+    AppendingDataWriter(PravegaOptions options, EventColumns columns) {
+        this.options = options;
+        this.columns = columns;
+        lease = Connections.lease(options);
+    }
+
+    @Override
+    public void write(InternalRow row) throws IOException {
+        outstanding.throwIfFailed(options.scope());
+        byte[] event = columns.event(row);
+        String routingKey = columns.routingKey(row);
+        EventStreamWriter<byte[]> writer = writers.computeIfAbsent(columns.stream(row), this::open);
+        try {
+            int permits = outstanding.acquire(event.length);
+            outstanding.releaseWhenDone(
+                    writer.writeEvent(routingKey == null ? routingKeys.next() : routingKey, event), permits);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("interrupted while writing to Pravega");
+        }
+    }
+
+    @Override
+    public WriterCommitMessage commit() {
+        writers.values().forEach(EventStreamWriter::flush);
+        outstanding.throwIfFailed(options.scope());
+        return new WrittenTransactions(List.of());
+    }
+
+    @Override
+    public void abort() {
+        // What is written stays written.
+    }
+
+    @Override
+    public void close() {
+        writers.values().forEach(EventStreamWriter::close);
+        lease.close();
+    }
+
+    private EventStreamWriter<byte[]> open(String name) {
+        Stream stream = Stream.of(options.scope(), name);
+        lease.connection().ensureExists(stream, options);
+        return lease.connection().eventWriter(stream);
+    }
+}

@@ -1,0 +1,20 @@
+package io.github.murmuration.pravega.spark;
+
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.DataWriterFactory;
+import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory;
+
+/** Makes the writers without transactions, on the executors. */
+record AppendingWriterFactory(PravegaOptions options, EventColumns columns)
+        implements DataWriterFactory, StreamingDataWriterFactory {
+    @Override
+    public DataWriter<InternalRow> createWriter(int partition, long task) {
+        return new AppendingDataWriter(options, columns);
+    }
+
+    @Override
+    public DataWriter<InternalRow> createWriter(int partition, long task, long epoch) {
+        return createWriter(partition, task);
+    }
+}

@@ -1,0 +1,61 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.stream.Stream;
+import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
+
+/** Writes without transactions: events can be read at once, and a repeated task or epoch writes them again. */
+final class AtLeastOnceWrite implements BatchWrite, StreamingWrite {
+    private final PravegaOptions options;
+    private final EventColumns columns;
+
+    AtLeastOnceWrite(PravegaOptions options, EventColumns columns) {
+        this.options = options;
+        this.columns = columns;
+    }
+
+    @Override
+    public AppendingWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
+        return writerFactory();
+    }
+
+    @Override
+    public AppendingWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
+        return writerFactory();
+    }
+
+    @Override
+    public boolean useCommitCoordinator() {
+        return false;
+    }
+
+    @Override
+    public void commit(WriterCommitMessage[] messages) {
+        // Every task has flushed.
+    }
+
+    @Override
+    public void commit(long epoch, WriterCommitMessage[] messages) {
+        // Every task has flushed.
+    }
+
+    @Override
+    public void abort(WriterCommitMessage[] messages) {
+        // What is written stays written.
+    }
+
+    @Override
+    public void abort(long epoch, WriterCommitMessage[] messages) {
+        // What is written stays written.
+    }
+
+    private AppendingWriterFactory writerFactory() {
+        try (Connections.Lease lease = Connections.lease(options)) {
+            options.targetStream().ifPresent(
+                    stream -> lease.connection().ensureExists(Stream.of(options.scope(), stream), options));
+        }
+        return new AppendingWriterFactory(options, columns);
+    }
+}

@@ -1,0 +1,55 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.tables.BadKeyVersionException;
+import io.pravega.client.tables.Insert;
+import io.pravega.client.tables.KeyValueTable;
+import io.pravega.client.tables.Put;
+import io.pravega.client.tables.TableEntry;
+import io.pravega.client.tables.TableKey;
+import io.pravega.client.tables.Version;
+import java.nio.ByteBuffer;
+import java.util.Optional;
+import java.util.UUID;
+
+/**
+ * The last epoch record of one query, in a Pravega key-value table of the scope.
+ *
+ * <p>One record is enough: Spark begins an epoch only after it has logged the one before. Each replaces its predecessor
+ * by a conditional update, so of two drivers of the same query only one can record an epoch.
+ */
+final class EpochLog {
+    static final String TABLE = "spark-epochs";
+    private static final int KEY_BYTES = 16;
+
+    private final KeyValueTable table;
+    private final TableKey key;
+    private Version version = Version.NOT_EXISTS;
+
+    /** @param queryId Spark's id of the query, which its checkpoint keeps */
+    EpochLog(PravegaConnection connection, String scope, String queryId) {
+        table = connection.table(scope, TABLE, KEY_BYTES);
+        UUID id = UUID.fromString(queryId);
+        key = new TableKey(ByteBuffer.allocate(KEY_BYTES)
+                .putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits()).flip());
+    }
+
+    Optional<EpochRecord> read() {
+        TableEntry entry = Waiting.on(table.get(key));
+        version = entry == null ? Version.NOT_EXISTS : entry.getVersion();
+        return Optional.ofNullable(entry).map(found -> EpochRecord.fromBytes(found.getValue()));
+    }
+
+    /** Replaces the record that was read or written last; false, if someone else replaced it meanwhile. */
+    boolean replace(EpochRecord record) {
+        try {
+            version = Waiting.on(table.update(version == Version.NOT_EXISTS
+                    ? new Insert(key, record.toBytes()) : new Put(key, record.toBytes(), version)));
+            return true;
+        } catch (PravegaException failed) {
+            if (failed.getCause() instanceof BadKeyVersionException) {
+                return false;
+            }
+            throw failed;
+        }
+    }
+}

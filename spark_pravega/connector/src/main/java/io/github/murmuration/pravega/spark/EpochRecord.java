@@ -1,0 +1,68 @@
+package io.github.murmuration.pravega.spark;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+
+/** The decision to commit: an epoch of a query consists of exactly these transactions. Later: they are committed. */
+record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions) {
+    private static final int FORMAT = 1;
+
+    EpochRecord(long epoch, List<TransactionId> transactions) {
+        this(epoch, false, transactions);
+    }
+
+    EpochRecord asCommitted() {
+        return new EpochRecord(epoch, true, transactions);
+    }
+
+    ByteBuffer toBytes() {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        try (DataOutputStream out = new DataOutputStream(bytes)) {
+            out.writeByte(FORMAT);
+            out.writeLong(epoch);
+            out.writeBoolean(committed);
+            out.writeInt(transactions.size());
+            for (TransactionId transaction : transactions) {
+                out.writeUTF(transaction.scope());
+                out.writeUTF(transaction.stream());
+                out.writeLong(transaction.id().getMostSignificantBits());
+                out.writeLong(transaction.id().getLeastSignificantBits());
+                out.writeInt(transaction.partition());
+                out.writeLong(transaction.rows());
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return ByteBuffer.wrap(bytes.toByteArray());
+    }
+
+    static EpochRecord fromBytes(ByteBuffer value) {
+        byte[] bytes = new byte[value.remaining()];
+        value.duplicate().get(bytes);
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
+            int format = in.readByte();
+            if (format != FORMAT) {
+                throw new PravegaException("an epoch record of format " + format + " is from a newer connector");
+            }
+            long epoch = in.readLong();
+            boolean committed = in.readBoolean();
+            int count = in.readInt();
+            List<TransactionId> transactions = new ArrayList<>(count);
+            for (int index = 0; index < count; index++) {
+                transactions.add(new TransactionId(in.readUTF(), in.readUTF(),
+                        new UUID(in.readLong(), in.readLong()), in.readInt(), in.readLong()));
+            }
+            return new EpochRecord(epoch, committed, transactions);
+        } catch (IOException broken) {
+            throw new UncheckedIOException("an epoch record cannot be read", broken);
+        }
+    }
+}

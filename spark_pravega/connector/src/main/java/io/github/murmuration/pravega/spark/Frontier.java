@@ -1,0 +1,109 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.segment.impl.Segment;
+import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.StreamCut;
+import io.pravega.client.stream.impl.StreamCutImpl;
+import io.pravega.shared.NameUtils;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Positions in a stream, from which reading goes on towards a target cut.
+ *
+ * <p>A frontier covers every routing key once. Reading goes to the end of its segments; only then sealed segments are
+ * replaced by their successors. So no slice of one step contains events that follow others of the same step, and the
+ * order of each routing key is kept from step to step, however often the stream scales.
+ */
+final class Frontier {
+    private final Stream stream;
+    private final Map<Segment, Long> positions;
+
+    private Frontier(Stream stream, Map<Segment, Long> positions) {
+        this.stream = stream;
+        this.positions = positions;
+    }
+
+    static Frontier at(StreamCut cut) {
+        return new Frontier(cut.asImpl().getStream(), cut.asImpl().getPositions());
+    }
+
+    StreamCut cut() {
+        return new StreamCutImpl(stream, positions);
+    }
+
+    /** What can be read from here in one step, empty slices left out. */
+    List<SegmentSlice> slices(StreamCut target, SegmentGraph graph) {
+        List<SegmentSlice> slices = new ArrayList<>();
+        positions.forEach((segment, start) -> {
+            long end = end(segment, start, target, graph);
+            if (end > start) {
+                slices.add(new SegmentSlice(segment, start, end));
+            }
+        });
+        return slices;
+    }
+
+    /** The frontier after the given slices, which begin here, are read. */
+    Frontier after(List<SegmentSlice> slices) {
+        Map<Segment, Long> moved = new HashMap<>(positions);
+        slices.forEach(slice -> moved.put(slice.segment(), slice.end()));
+        return new Frontier(stream, moved);
+    }
+
+    /** The same frontier, with segments that are sealed and read to their end replaced by their successors. */
+    Frontier pastSealed(StreamCut target, SegmentGraph graph) {
+        Map<Segment, Map<Segment, Set<Segment>>> finished = finished(target, graph);
+        if (finished.isEmpty()) {
+            return this;
+        }
+        Map<Segment, Long> next = new HashMap<>(positions);
+        finished.forEach((segment, successors) -> {
+            next.remove(segment);
+            successors.keySet().forEach(successor -> next.put(successor, 0L));
+        });
+        return new Frontier(stream, next).pastSealed(target, graph);
+    }
+
+    /** Finished segments with their successors, without those whose successors continue an unfinished one too. */
+    private Map<Segment, Map<Segment, Set<Segment>>> finished(StreamCut target, SegmentGraph graph) {
+        Map<Segment, Map<Segment, Set<Segment>>> finished = new HashMap<>();
+        positions.forEach((segment, position) -> {
+            if (isBefore(segment, target) && position >= graph.length(segment)) {
+                Map<Segment, Set<Segment>> successors = graph.successors(segment);
+                if (!successors.isEmpty()) {
+                    finished.put(segment, successors);
+                }
+            }
+        });
+        boolean changed = true;
+        while (changed) {
+            Set<Segment> complete = new HashSet<>(finished.keySet());
+            changed = finished.values().removeIf(successors ->
+                    successors.values().stream().anyMatch(continued -> !complete.containsAll(continued)));
+        }
+        return finished;
+    }
+
+    private static long end(Segment segment, long start, StreamCut target, SegmentGraph graph) {
+        Long end = target.asImpl().getPositions().get(segment);
+        if (end != null) {
+            return Math.max(start, end);
+        }
+        return isBefore(segment, target) ? graph.length(segment) : start;
+    }
+
+    /** Whether the target lies behind the end of this segment, which is sealed then. */
+    private static boolean isBefore(Segment segment, StreamCut target) {
+        Set<Segment> ends = target.asImpl().getPositions().keySet();
+        if (ends.contains(segment)) {
+            return false;
+        }
+        int epoch = NameUtils.getEpoch(segment.getSegmentId());
+        return ends.isEmpty() || ends.stream().anyMatch(end -> NameUtils.getEpoch(end.getSegmentId()) > epoch);
+    }
+}

@@ -1,0 +1,40 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.stream.Stream;
+import org.apache.spark.sql.connector.read.Batch;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.types.StructType;
+
+/** All events between two cuts; symbolic bounds are resolved once, when the partitions are planned. */
+final class PravegaBatch implements Batch {
+    private final PravegaOptions options;
+    private final StructType columns;
+    private InputPartition[] partitions;
+
+    PravegaBatch(PravegaOptions options, StructType columns) {
+        this.options = options;
+        this.columns = columns;
+    }
+
+    @Override
+    public synchronized InputPartition[] planInputPartitions() {
+        if (partitions == null) {
+            Stream stream = options.stream();
+            StreamBound start = options.start(StreamBound.EARLIEST);
+            StreamBound end = options.end(StreamBound.LATEST);
+            try (Connections.Lease lease = Connections.lease(options)) {
+                lease.connection().ensureExists(stream, options);
+                StreamReads reads = new StreamReads(lease.connection(), stream);
+                partitions = reads.slices(reads.resolveStart(start), reads.resolveEnd(end)).stream()
+                        .map(SegmentPartition::new).toArray(InputPartition[]::new);
+            }
+        }
+        return partitions;
+    }
+
+    @Override
+    public PartitionReaderFactory createReaderFactory() {
+        return new SegmentReaderFactory(options, columns);
+    }
+}

@@ -1,0 +1,158 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.ClientConfig;
+import io.pravega.client.admin.StreamManager;
+import io.pravega.client.admin.impl.StreamCutHelper;
+import io.pravega.client.admin.impl.StreamManagerImpl;
+import io.pravega.client.batch.SegmentIterator;
+import io.pravega.client.batch.impl.SegmentIteratorImpl;
+import io.pravega.client.connection.impl.ConnectionPool;
+import io.pravega.client.connection.impl.ConnectionPoolImpl;
+import io.pravega.client.connection.impl.SocketConnectionFactoryImpl;
+import io.pravega.client.control.impl.Controller;
+import io.pravega.client.control.impl.ControllerImpl;
+import io.pravega.client.control.impl.ControllerImplConfig;
+import io.pravega.client.segment.impl.Segment;
+import io.pravega.client.segment.impl.SegmentInputStreamFactoryImpl;
+import io.pravega.client.segment.impl.SegmentMetadataClient;
+import io.pravega.client.segment.impl.SegmentMetadataClientFactoryImpl;
+import io.pravega.client.segment.impl.SegmentOutputStreamFactory;
+import io.pravega.client.segment.impl.SegmentOutputStreamFactoryImpl;
+import io.pravega.client.security.auth.DelegationTokenProviderFactory;
+import io.pravega.client.stream.EventStreamWriter;
+import io.pravega.client.stream.EventWriterConfig;
+import io.pravega.client.stream.Serializer;
+import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.StreamCut;
+import io.pravega.client.stream.impl.ByteArraySerializer;
+import io.pravega.client.stream.impl.ClientFactoryImpl;
+import io.pravega.client.stream.impl.StreamSegmentsWithPredecessors;
+import io.pravega.client.tables.KeyValueTable;
+import io.pravega.client.tables.KeyValueTableClientConfiguration;
+import io.pravega.client.tables.KeyValueTableConfiguration;
+import io.pravega.client.tables.impl.KeyValueTableFactoryImpl;
+import io.pravega.shared.security.auth.AccessOperation;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The connection of this JVM to one Pravega cluster, shared by everything that reads and writes there.
+ *
+ * <p>One controller channel and one pool of segment store connections serve all parts of the client; Pravega's public
+ * factories would open them once per scope and purpose.
+ */
+final class PravegaConnection {
+    private final ConnectionPool pool;
+    private final Controller controller;
+    private final StreamManager streams;
+    private final StreamCutHelper streamCuts;
+    private final SegmentInputStreamFactoryImpl inputs;
+    private final SegmentMetadataClientFactoryImpl segmentMetadata;
+    private final SegmentOutputStreamFactory outputs;
+    private final TransactionLeases leases;
+    private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
+    private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
+    private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
+
+    PravegaConnection(ClientConfig config) {
+        pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
+        controller = new ControllerImpl(
+                ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
+        streams = new StreamManagerImpl(controller, pool);
+        streamCuts = new StreamCutHelper(controller, pool);
+        inputs = new SegmentInputStreamFactoryImpl(controller, pool);
+        segmentMetadata = new SegmentMetadataClientFactoryImpl(controller, pool);
+        outputs = new SegmentOutputStreamFactoryImpl(controller, pool);
+        leases = new TransactionLeases(controller, pool.getInternalExecutor());
+    }
+
+    Controller controller() {
+        return controller;
+    }
+
+    StreamManager streams() {
+        return streams;
+    }
+
+    TransactionLeases leases() {
+        return leases;
+    }
+
+    SegmentOutputStreamFactory outputs() {
+        return outputs;
+    }
+
+    StreamCut head(Stream stream) {
+        return Waiting.on(streamCuts.fetchHeadStreamCut(stream));
+    }
+
+    /** The ends of the segments that are open now: none, if the stream is sealed. */
+    StreamCut tail(Stream stream) {
+        return Waiting.on(streamCuts.fetchTailStreamCut(stream));
+    }
+
+    /** Offset after the last event of a segment. */
+    long length(Segment segment) {
+        try (SegmentMetadataClient client = segmentMetadata.createSegmentMetadataClient(
+                segment, DelegationTokenProviderFactory.create(controller, segment, AccessOperation.READ))) {
+            return Waiting.on(client.getSegmentInfo()).getWriteOffset();
+        }
+    }
+
+    StreamSegmentsWithPredecessors successors(Segment segment) {
+        return Waiting.on(controller.getSuccessors(segment));
+    }
+
+    /** Reads the events of a range; both its ends must be event boundaries. */
+    <T> SegmentIterator<T> read(SegmentSlice slice, Serializer<T> deserializer) {
+        return new SegmentIteratorImpl<>(inputs, slice.segment(), deserializer, slice.start(), slice.end());
+    }
+
+    EventStreamWriter<byte[]> eventWriter(Stream stream) {
+        return factories
+                .computeIfAbsent(stream.getScope(), scope -> new ClientFactoryImpl(scope, controller, pool))
+                .createEventWriter(
+                        stream.getStreamName(), new ByteArraySerializer(), EventWriterConfig.builder().build());
+    }
+
+    /** A table of fixed-length keys, created if it does not exist. */
+    KeyValueTable table(String scope, String name, int keyLength) {
+        return tables.computeIfAbsent(scope + "/" + name, ignored -> {
+            Waiting.on(controller.createKeyValueTable(scope, name, KeyValueTableConfiguration.builder()
+                    .partitionCount(1).primaryKeyLength(keyLength).secondaryKeyLength(0).build()));
+            return new KeyValueTableFactoryImpl(scope, controller, pool)
+                    .forKeyValueTable(name, KeyValueTableClientConfiguration.builder().build());
+        });
+    }
+
+    /**
+     * Creates scope and stream as far as the options allow it and they do not exist.
+     *
+     * @throws IllegalArgumentException if the stream does not exist and must not be created
+     */
+    void ensureExists(Stream stream, PravegaOptions options) {
+        if (existing.contains(stream)) {
+            return;
+        }
+        if (!Waiting.on(controller.checkScopeExists(stream.getScope())) && options.allowCreateScope()) {
+            streams.createScope(stream.getScope());
+        }
+        if (!Waiting.on(controller.checkStreamExists(stream.getScope(), stream.getStreamName()))) {
+            if (!options.allowCreateStream()) {
+                throw new IllegalArgumentException("stream " + stream.getScopedName() + " does not exist and "
+                        + PravegaOptions.ALLOW_CREATE_STREAM + " is false");
+            }
+            streams.createStream(stream.getScope(), stream.getStreamName(), options.streamConfiguration());
+        }
+        existing.add(stream);
+    }
+
+    void close() {
+        leases.close();
+        tables.values().forEach(KeyValueTable::close);
+        factories.values().forEach(ClientFactoryImpl::close);
+        controller.close();
+        pool.close();
+    }
+}

@@ -1,0 +1,199 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.ClientConfig;
+import io.pravega.client.stream.RetentionPolicy;
+import io.pravega.client.stream.ScalingPolicy;
+import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.StreamConfiguration;
+import java.io.Serializable;
+import java.net.URI;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+
+/** The options of one read or write, typed. Names and defaults are those of the official connector where it has them. */
+final class PravegaOptions implements Serializable {
+    private static final long serialVersionUID = 1L;
+
+    static final String CONTROLLER = "controller";
+    static final String SCOPE = "scope";
+    static final String STREAM = "stream";
+    static final String ALLOW_CREATE_SCOPE = "allow_create_scope";
+    static final String ALLOW_CREATE_STREAM = "allow_create_stream";
+    static final String DEFAULT_NUM_SEGMENTS = "default_num_segments";
+    static final String DEFAULT_SCALE_FACTOR = "default_scale_factor";
+    static final String DEFAULT_SEGMENT_TARGET_BYTES = "default_segment_target_rate_bytes_per_sec";
+    static final String DEFAULT_SEGMENT_TARGET_EVENTS = "default_segment_target_rate_events_per_sec";
+    static final String DEFAULT_RETENTION_MILLISECONDS = "default_retention_duration_milliseconds";
+    static final String DEFAULT_RETENTION_BYTES = "default_retention_size_bytes";
+    static final String START_STREAM_CUT = "start_stream_cut";
+    static final String END_STREAM_CUT = "end_stream_cut";
+    static final String MAX_EVENTS_PER_TRIGGER = "max_events_per_trigger";
+    static final String MAX_BYTES_PER_TRIGGER = "max_bytes_per_trigger";
+    static final String EXACTLY_ONCE = "exactly_once";
+    static final String READ_AFTER_WRITE_CONSISTENCY = "read_after_write_consistency";
+    static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
+    static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
+    static final String METADATA = "metadata";
+
+    /** Pravega refuses shorter leases. */
+    private static final long MIN_TRANSACTION_TIMEOUT_MS = 10_000;
+
+    private final HashMap<String, String> values = new HashMap<>();
+
+    PravegaOptions(Map<String, String> options) {
+        options.forEach((name, value) -> values.put(name.toLowerCase(Locale.ROOT), value));
+    }
+
+    String controller() {
+        return text(CONTROLLER).orElse("tcp://localhost:9090");
+    }
+
+    ClientConfig clientConfig() {
+        return ClientConfig.builder().controllerURI(URI.create(controller())).build();
+    }
+
+    String scope() {
+        return required(SCOPE);
+    }
+
+    Stream stream() {
+        return Stream.of(scope(), required(STREAM));
+    }
+
+    /** The stream of every row; if there is none, each row names its own in the column {@code stream}. */
+    Optional<String> targetStream() {
+        return text(STREAM);
+    }
+
+    boolean allowCreateScope() {
+        return flag(ALLOW_CREATE_SCOPE, true);
+    }
+
+    boolean allowCreateStream() {
+        return flag(ALLOW_CREATE_STREAM, true);
+    }
+
+    Optional<String> metadata() {
+        return text(METADATA);
+    }
+
+    StreamBound start(StreamBound otherwise) {
+        return text(START_STREAM_CUT).map(value -> StreamBound.parse(START_STREAM_CUT, value)).orElse(otherwise);
+    }
+
+    /** @throws IllegalArgumentException if it is {@code earliest}, at which nothing can end */
+    StreamBound end(StreamBound otherwise) {
+        StreamBound end = text(END_STREAM_CUT).map(value -> StreamBound.parse(END_STREAM_CUT, value)).orElse(otherwise);
+        if (end == StreamBound.EARLIEST) {
+            throw new IllegalArgumentException("end_stream_cut is 'earliest': nothing would be read");
+        }
+        return end;
+    }
+
+    /** What one micro-batch may read; all that there is, if no limit is given. */
+    ReadLimit readLimit() {
+        OptionalLong events = positive(MAX_EVENTS_PER_TRIGGER);
+        OptionalLong bytes = positive(MAX_BYTES_PER_TRIGGER);
+        if (events.isPresent() && bytes.isPresent()) {
+            return ReadLimit.compositeLimit(
+                    new ReadLimit[] {ReadLimit.maxRows(events.getAsLong()), ReadLimit.maxBytes(bytes.getAsLong())});
+        }
+        if (events.isPresent()) {
+            return ReadLimit.maxRows(events.getAsLong());
+        }
+        return bytes.isPresent() ? ReadLimit.maxBytes(bytes.getAsLong()) : ReadLimit.allAvailable();
+    }
+
+    boolean exactlyOnce() {
+        return flag(EXACTLY_ONCE, true);
+    }
+
+    boolean readAfterWrite() {
+        return flag(READ_AFTER_WRITE_CONSISTENCY, true);
+    }
+
+    long transactionTimeoutMs(long otherwise) {
+        long timeout = positive(TRANSACTION_TIMEOUT_MS).orElse(otherwise);
+        if (timeout < MIN_TRANSACTION_TIMEOUT_MS) {
+            throw new IllegalArgumentException(
+                    TRANSACTION_TIMEOUT_MS + " is " + timeout + ", Pravega's minimum is " + MIN_TRANSACTION_TIMEOUT_MS);
+        }
+        return timeout;
+    }
+
+    long transactionStatusPollIntervalMs() {
+        return positive(TRANSACTION_STATUS_POLL_INTERVAL_MS).orElse(50);
+    }
+
+    /** Configuration of a stream that is created because it does not exist yet. */
+    StreamConfiguration streamConfiguration() {
+        StreamConfiguration.StreamConfigurationBuilder configuration =
+                StreamConfiguration.builder().scalingPolicy(scalingPolicy());
+        OptionalLong milliseconds = positive(DEFAULT_RETENTION_MILLISECONDS);
+        OptionalLong bytes = positive(DEFAULT_RETENTION_BYTES);
+        refuseBoth(DEFAULT_RETENTION_MILLISECONDS, milliseconds, DEFAULT_RETENTION_BYTES, bytes);
+        milliseconds.ifPresent(
+                duration -> configuration.retentionPolicy(RetentionPolicy.byTime(Duration.ofMillis(duration))));
+        bytes.ifPresent(size -> configuration.retentionPolicy(RetentionPolicy.bySizeBytes(size)));
+        return configuration.build();
+    }
+
+    private ScalingPolicy scalingPolicy() {
+        int segments = Math.toIntExact(positive(DEFAULT_NUM_SEGMENTS).orElse(1));
+        OptionalLong bytes = positive(DEFAULT_SEGMENT_TARGET_BYTES);
+        OptionalLong events = positive(DEFAULT_SEGMENT_TARGET_EVENTS);
+        refuseBoth(DEFAULT_SEGMENT_TARGET_BYTES, bytes, DEFAULT_SEGMENT_TARGET_EVENTS, events);
+        int factor = Math.toIntExact(positive(DEFAULT_SCALE_FACTOR).orElse(2));
+        if (bytes.isPresent()) {
+            int kilobytes = Math.toIntExact(Math.max(1, bytes.getAsLong() / 1024));
+            return ScalingPolicy.byDataRate(kilobytes, factor, segments);
+        }
+        if (events.isPresent()) {
+            return ScalingPolicy.byEventRate(Math.toIntExact(events.getAsLong()), factor, segments);
+        }
+        return ScalingPolicy.fixed(segments);
+    }
+
+    private static void refuseBoth(String name, OptionalLong value, String otherName, OptionalLong otherValue) {
+        if (value.isPresent() && otherValue.isPresent()) {
+            throw new IllegalArgumentException("options " + name + " and " + otherName + " exclude each other");
+        }
+    }
+
+    private Optional<String> text(String name) {
+        return Optional.ofNullable(values.get(name)).map(String::trim).filter(value -> !value.isEmpty());
+    }
+
+    private String required(String name) {
+        return text(name).orElseThrow(() -> new IllegalArgumentException("option " + name + " is missing"));
+    }
+
+    private OptionalLong positive(String name) {
+        Optional<String> value = text(name);
+        if (value.isEmpty()) {
+            return OptionalLong.empty();
+        }
+        try {
+            long number = Long.parseLong(value.get());
+            if (number > 0) {
+                return OptionalLong.of(number);
+            }
+        } catch (NumberFormatException notANumber) {
+            throw new IllegalArgumentException("option " + name + " is not a number: " + value.get(), notANumber);
+        }
+        throw new IllegalArgumentException("option " + name + " must be positive, not " + value.get());
+    }
+
+    private boolean flag(String name, boolean otherwise) {
+        return text(name).map(value -> switch (value.toLowerCase(Locale.ROOT)) {
+            case "true" -> true;
+            case "false" -> false;
+            default -> throw new IllegalArgumentException("option " + name + " is neither true nor false: " + value);
+        }).orElse(otherwise);
+    }
+}

@@ -1,0 +1,14 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.segment.impl.Segment;
+import java.util.Map;
+import java.util.Set;
+
+/** How the segments of a stream follow each other when it scales. */
+interface SegmentGraph {
+    /** Offset after the last event of a segment that takes no more events. */
+    long length(Segment sealed);
+
+    /** The segments that continue a sealed one, each with all that it continues; none at the end of a sealed stream. */
+    Map<Segment, Set<Segment>> successors(Segment sealed);
+}

@@ -1,0 +1,15 @@
+package io.github.murmuration.pravega.spark;
+
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.read.InputPartition;
+import org.apache.spark.sql.connector.read.PartitionReader;
+import org.apache.spark.sql.connector.read.PartitionReaderFactory;
+import org.apache.spark.sql.types.StructType;
+
+/** Makes the readers, on the executors. */
+record SegmentReaderFactory(PravegaOptions options, StructType columns) implements PartitionReaderFactory {
+    @Override
+    public PartitionReader<InternalRow> createReader(InputPartition partition) {
+        return new SegmentReader(options, columns, ((SegmentPartition) partition).slice());
+    }
+}

@@ -1,0 +1,63 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.StreamCut;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Plans what is read of one stream: next cuts, and the slices between two cuts. */
+record StreamReads(PravegaConnection connection, Stream stream) {
+    StreamCut resolveStart(StreamBound start) {
+        if (start.isCut()) {
+            return requireOwn(start.cut());
+        }
+        return start == StreamBound.LATEST ? end() : connection.head(stream);
+    }
+
+    StreamCut resolveEnd(StreamBound end) {
+        return end.isCut() ? requireOwn(end.cut()) : end();
+    }
+
+    /** @throws IllegalArgumentException if the cut belongs to another stream */
+    StreamCut requireOwn(StreamCut cut) {
+        Stream owner = cut.asImpl().getStream();
+        if (!owner.equals(stream)) {
+            throw new IllegalArgumentException(
+                    "the stream cut belongs to " + owner.getScopedName() + ", not to " + stream.getScopedName());
+        }
+        return cut;
+    }
+
+    /** The tail; of a sealed stream the ends of its last segments. */
+    StreamCut end() {
+        StreamCut tail = connection.tail(stream);
+        return tail.asImpl().getPositions().isEmpty() ? walk(connection.head(stream), tail, new ArrayList<>()) : tail;
+    }
+
+    /** The cut to which one micro-batch reads from {@code start}, at most up to {@code target}. */
+    StreamCut next(StreamCut start, StreamCut target, ReadBudget budget) {
+        StreamGraph graph = new StreamGraph(connection);
+        Frontier frontier = Frontier.at(start).pastSealed(target, graph);
+        List<SegmentSlice> slices = frontier.slices(target, graph);
+        return frontier.after(budget.limit(slices, new SkipReader(connection))).cut();
+    }
+
+    /** Everything between two cuts, however often the stream scaled. */
+    List<SegmentSlice> slices(StreamCut start, StreamCut end) {
+        List<SegmentSlice> slices = new ArrayList<>();
+        walk(start, end, slices);
+        return slices;
+    }
+
+    private StreamCut walk(StreamCut start, StreamCut end, List<SegmentSlice> collected) {
+        StreamGraph graph = new StreamGraph(connection);
+        Frontier frontier = Frontier.at(start).pastSealed(end, graph);
+        List<SegmentSlice> slices = frontier.slices(end, graph);
+        while (!slices.isEmpty()) {
+            collected.addAll(slices);
+            frontier = frontier.after(slices).pastSealed(end, graph);
+            slices = frontier.slices(end, graph);
+        }
+        return frontier.cut();
+    }
+}

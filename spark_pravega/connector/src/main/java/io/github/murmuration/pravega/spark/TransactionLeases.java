@@ -1,0 +1,117 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.control.impl.Controller;
+import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.Transaction;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the open transactions of this JVM from expiring, from their beginning until they are committed or aborted.
+ *
+ * <p>Also after their task: other tasks of the stage may take longer than a lease. Who ends a transaction may be in
+ * another JVM; then the next ping tells that it is over. A transaction that nobody ends, because its job was cancelled
+ * before the driver heard of it, is let go an hour after its task.
+ */
+final class TransactionLeases implements AutoCloseable {
+    private static final Logger LOG = LoggerFactory.getLogger(TransactionLeases.class);
+    /** As many pings fit into a lease: after so many failures it has expired. */
+    private static final int PINGS_PER_LEASE = 3;
+    private static final long LIMIT_AFTER_TASK_NANOS = TimeUnit.HOURS.toNanos(1);
+
+    private final Controller controller;
+    private final ScheduledExecutorService timer;
+    private final Map<UUID, Kept> kept = new ConcurrentHashMap<>();
+    /** Failed writes, of which a task may still run. */
+    private final Set<UUID> ended = ConcurrentHashMap.newKeySet();
+
+    TransactionLeases(Controller controller, ScheduledExecutorService timer) {
+        this.controller = controller;
+        this.timer = timer;
+    }
+
+    /** @param write the attempt to write a batch or an epoch, to which the transaction belongs */
+    void keep(UUID write, Stream stream, UUID transaction, long leaseMs) {
+        kept.put(transaction, new Kept(write, stream, transaction, leaseMs));
+        if (ended.contains(write)) {
+            end(transaction);
+        }
+    }
+
+    /** The task is done with the transaction. */
+    void written(UUID transaction) {
+        Kept lease = kept.get(transaction);
+        if (lease != null) {
+            lease.writtenAt = System.nanoTime();
+            lease.written = true;
+        }
+    }
+
+    void end(UUID transaction) {
+        Kept lease = kept.remove(transaction);
+        if (lease != null) {
+            lease.pings.cancel(false);
+        }
+    }
+
+    /** The write has failed: what it began, or begins yet, may expire. */
+    void endAll(UUID write) {
+        ended.add(write);
+        kept.values().stream().filter(lease -> lease.write.equals(write)).map(lease -> lease.transaction).toList()
+                .forEach(this::end);
+    }
+
+    boolean any() {
+        return !kept.isEmpty();
+    }
+
+    @Override
+    public void close() {
+        kept.keySet().forEach(this::end);
+    }
+
+    private final class Kept {
+        private final UUID write;
+        private final Stream stream;
+        private final UUID transaction;
+        private final long leaseMs;
+        private final ScheduledFuture<?> pings;
+        private volatile boolean written;
+        private volatile long writtenAt;
+        private volatile int failures;
+
+        Kept(UUID write, Stream stream, UUID transaction, long leaseMs) {
+            this.write = write;
+            this.stream = stream;
+            this.transaction = transaction;
+            this.leaseMs = leaseMs;
+            long interval = leaseMs / PINGS_PER_LEASE;
+            pings = timer.scheduleAtFixedRate(this::ping, interval, interval, TimeUnit.MILLISECONDS);
+        }
+
+        private void ping() {
+            if (written && System.nanoTime() - writtenAt > LIMIT_AFTER_TASK_NANOS) {
+                end(transaction);
+            } else {
+                controller.pingTransaction(stream, transaction, leaseMs).whenComplete(this::answered);
+            }
+        }
+
+        private void answered(Transaction.PingStatus status, Throwable failure) {
+            failures = failure == null ? 0 : failures + 1;
+            if (status == Transaction.PingStatus.COMMITTED || status == Transaction.PingStatus.ABORTED) {
+                end(transaction);
+            } else if (failures >= PINGS_PER_LEASE) {
+                LOG.warn("Transaction {} on {} was not kept alive", transaction, stream.getScopedName(), failure);
+                end(transaction);
+            }
+        }
+    }
+}

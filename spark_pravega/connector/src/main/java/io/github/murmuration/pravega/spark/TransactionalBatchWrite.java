@@ -1,0 +1,41 @@
+package io.github.murmuration.pravega.spark;
+
+import java.util.List;
+import org.apache.spark.sql.connector.write.BatchWrite;
+import org.apache.spark.sql.connector.write.DataWriterFactory;
+import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/** Writes a DataFrame: nothing can be read before all tasks are done. */
+final class TransactionalBatchWrite implements BatchWrite {
+    private final TransactionalWrites writes;
+    private boolean committing;
+
+    TransactionalBatchWrite(TransactionalWrites writes) {
+        this.writes = writes;
+    }
+
+    @Override
+    public DataWriterFactory createBatchWriterFactory(PhysicalWriteInfo info) {
+        return writes.writerFactory();
+    }
+
+    @Override
+    public void commit(WriterCommitMessage[] messages) {
+        List<TransactionId> written = WrittenTransactions.all(messages);
+        try (Connections.Lease lease = writes.lease()) {
+            Transactions transactions = writes.transactions(lease);
+            transactions.renew(written);
+            committing = true;
+            transactions.commit(written);
+        }
+    }
+
+    /** Spark also calls it when the commit failed; then what is not committed expires. */
+    @Override
+    public void abort(WriterCommitMessage[] messages) {
+        if (!committing) {
+            writes.abort(messages);
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package io.github.murmuration.pravega.spark;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Lets a commit that has begun come to its end although the query is stopped, which interrupts its thread at any point:
+ * stopping would else leave half-committed epochs behind nearly as often as not.
+ */
+final class Uninterrupted {
+    private static final long GRACE_SECONDS = 10;
+
+    private Uninterrupted() {
+    }
+
+    /** Runs the task in a thread of its own; after an interruption it has {@value #GRACE_SECONDS} seconds left. */
+    static void run(Runnable task) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                task.run();
+                done.complete(null);
+            } catch (Throwable failure) { // goes to the waiting thread
+                done.completeExceptionally(failure);
+            }
+        }, "pravega-commit");
+        thread.setDaemon(true);
+        thread.start();
+        try {
+            done.get();
+        } catch (InterruptedException interrupted) {
+            awaitEnd(done, thread);
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException failed) {
+            throw Waiting.unchecked(failed);
+        }
+    }
+
+    private static void awaitEnd(CompletableFuture<Void> done, Thread thread) {
+        try {
+            done.get(GRACE_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException | TimeoutException givenUp) {
+            thread.interrupt();
+            throw Waiting.stopped();
+        } catch (ExecutionException failed) {
+            throw Waiting.unchecked(failed);
+        }
+    }
+}

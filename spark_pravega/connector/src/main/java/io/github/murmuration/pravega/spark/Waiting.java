@@ -1,0 +1,74 @@
+package io.github.murmuration.pravega.spark;
+
+import java.io.InterruptedIOException;
+import java.io.UncheckedIOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** Waits for Pravega's futures. */
+final class Waiting {
+    private Waiting() {
+    }
+
+    /**
+     * The result of {@code future}. A failure is thrown as it is when unchecked, else wrapped.
+     *
+     * @throws UncheckedIOException if the thread is interrupted, in the form that Spark takes for an orderly stop
+     */
+    static <T> T on(CompletableFuture<T> future) {
+        try {
+            return future.get();
+        } catch (InterruptedException interrupted) {
+            throw stopped();
+        } catch (ExecutionException failed) {
+            throw unchecked(failed.getCause());
+        }
+    }
+
+    /**
+     * The result of {@code future}.
+     *
+     * @throws PravegaException with {@code message} if there is none within {@code seconds}
+     */
+    static <T> T on(CompletableFuture<T> future, long seconds, String message) {
+        try {
+            return on(future.copy().orTimeout(seconds, TimeUnit.SECONDS));
+        } catch (PravegaException failed) {
+            throw failed.getCause() instanceof TimeoutException ? new PravegaException(message, failed) : failed;
+        }
+    }
+
+    static void sleep(long duration, TimeUnit unit) {
+        try {
+            unit.sleep(duration);
+        } catch (InterruptedException interrupted) {
+            throw stopped();
+        }
+    }
+
+    /** What failed in truth, without the wrappers that futures add. */
+    static Throwable cause(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause;
+    }
+
+    static UncheckedIOException stopped() {
+        Thread.currentThread().interrupt();
+        return new UncheckedIOException(new InterruptedIOException("interrupted while waiting for Pravega"));
+    }
+
+    static RuntimeException unchecked(Throwable failure) {
+        Throwable cause = cause(failure);
+        if (cause instanceof Error error) {
+            throw error;
+        }
+        return cause instanceof RuntimeException unchecked ? unchecked : new PravegaException(cause);
+    }
+}

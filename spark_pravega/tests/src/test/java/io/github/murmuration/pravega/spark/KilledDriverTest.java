@@ -1,0 +1,76 @@
+package io.github.murmuration.pravega.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.github.murmuration.pravega.spark.KilledDriver.Point;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Exactly once, however the driver dies. */
+class KilledDriverTest extends SparkTest {
+    private static final int KILLED = 128 + 9;
+    private static final int EVENTS = 120;
+
+    @TempDir
+    Path folder;
+
+    @Test
+    @Tag("core")
+    void nothingIsLostOrRepeatedWhenOneDriverAfterAnotherIsKilled() throws Exception {
+        copyWithKills(List.of(Point.RECORDED, Point.PARTLY_COMMITTED, Point.COMMITTED));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = "NEVER")
+    void nothingIsLostOrRepeatedWhenTheDriverIsKilled(Point point) throws Exception {
+        copyWithKills(List.of(point));
+    }
+
+    private void copyWithKills(List<Point> points) throws Exception {
+        String source = stream(2);
+        String even = stream(2);
+        String odd = stream(1);
+        String checkpoint = folder.resolve("checkpoint").toString();
+        append(source, 0, EVENTS);
+        for (Point point : points) {
+            assertEquals(KILLED, drive(source, even, odd, checkpoint, point.name()), this::log);
+        }
+        KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER);
+
+        assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 0).toList(), numbers(even));
+        assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 1).toList(), numbers(odd));
+    }
+
+    private int drive(String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(
+                ProcessHandle.current().info().command().orElse("java"),
+                "-Xmx512m", "-XX:TieredStopAtLevel=1",
+                "-Dpravega.test.port=" + System.getProperty("pravega.test.port"),
+                "-Dpravega.test.jars=" + System.getProperty("pravega.test.jars"),
+                "-Dpravega.test.dir=" + System.getProperty("pravega.test.dir")));
+        command.addAll(List.of(System.getProperty("spark.opens").trim().split("\\s+")));
+        command.add(KilledDriver.class.getName());
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command)
+                .redirectErrorStream(true).redirectOutput(folder.resolve("driver.log").toFile());
+        builder.environment().put("CLASSPATH", System.getProperty("surefire.test.class.path",
+                System.getProperty("java.class.path")));
+        return builder.start().waitFor();
+    }
+
+    private String log() {
+        try {
+            return Files.readString(folder.resolve("driver.log"));
+        } catch (IOException missing) {
+            return missing.toString();
+        }
+    }
+}

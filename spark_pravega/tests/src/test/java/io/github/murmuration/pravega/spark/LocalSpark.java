@@ -1,0 +1,19 @@
+package io.github.murmuration.pravega.spark;
+
+import org.apache.spark.sql.SparkSession;
+
+/** A small Spark on this machine that no one else can reach. */
+final class LocalSpark {
+    private LocalSpark() {
+    }
+
+    static SparkSession create() {
+        return SparkSession.builder()
+                .master("local[2,2]") // two threads, two attempts per task
+                .config("spark.ui.enabled", "false")
+                .config("spark.driver.host", "127.0.0.1")
+                .config("spark.driver.bindAddress", "127.0.0.1")
+                .config("spark.sql.shuffle.partitions", "2")
+                .getOrCreate();
+    }
+}

@@ -1,0 +1,117 @@
+package io.github.murmuration.pravega.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.pravega.client.control.impl.Controller;
+import io.pravega.client.stream.Stream;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.stream.Collectors;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.Trigger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Streams whose segments are split and merged, and streams that are sealed. */
+class ScalingTest extends SparkTest {
+    private static final int KEYS = 16;
+
+    @TempDir
+    Path checkpoint;
+
+    @Test
+    void aScaledStreamIsReadWholeByABatch() throws Exception {
+        assertEquals(range(0, 300), numbers(scaledStream()));
+    }
+
+    @Test
+    void limitsAndTheOrderOfKeysHoldAcrossASplitAndAMerge() throws Exception {
+        String source = scaledStream();
+        String target = stream(1);
+        StreamingQuery query = readStream(source).option("max_events_per_trigger", 35).load()
+                .selectExpr("event", "concat('key-', int(substring(string(event), 7)) % " + KEYS + ") as routing_key")
+                .writeStream().format("pravega").option("controller", DurablePravega.controllerUri())
+                .option("scope", SCOPE).option("stream", target).option("checkpointLocation", checkpoint.toString())
+                .trigger(Trigger.AvailableNow()).start();
+        query.awaitTermination();
+
+        assertTrue(Arrays.stream(query.recentProgress()).allMatch(progress -> progress.numInputRows() <= 35));
+        List<Integer> arrived = read(target).orderBy("offset").selectExpr("int(substring(string(event), 7))")
+                .collectAsList().stream().map(row -> row.getInt(0)).toList();
+        assertEquals(range(0, 300), arrived.stream().sorted().toList());
+        Map<Integer, List<Integer>> byKey =
+                arrived.stream().collect(Collectors.groupingBy(number -> number % KEYS));
+        byKey.values().forEach(numbers -> assertEquals(numbers.stream().sorted().toList(), numbers));
+    }
+
+    @Test
+    void aQueryFollowsAStreamThatScalesWhileItRuns() throws Exception {
+        String source = stream(1);
+        String target = stream(1);
+        appendInOrder(source, 0, 50);
+        StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
+        query.processAllAvailable();
+        scale(source, List.of(0L), Map.of(0.0, 0.5, 0.5, 1.0));
+        appendInOrder(source, 50, 100);
+        query.processAllAvailable();
+        query.stop();
+
+        assertEquals(range(0, 100), numbers(target));
+    }
+
+    @Test
+    void aSealedStreamIsReadToItsEnd() throws Exception {
+        String source = scaledStream();
+        String target = stream(1);
+        streams().sealStream(SCOPE, source);
+        assertEquals(range(0, 300), numbers(source));
+
+        StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
+        query.processAllAvailable();
+        query.stop();
+        assertEquals(range(0, 300), numbers(target));
+    }
+
+    /** 100 events in one segment, 100 after its split into two, and 100 after their merge. */
+    private static String scaledStream() throws Exception {
+        String name = stream(1);
+        appendInOrder(name, 0, 100);
+        scale(name, List.of(0L), Map.of(0.0, 0.5, 0.5, 1.0));
+        appendInOrder(name, 100, 200);
+        List<Long> halves = new ArrayList<>();
+        try (Connections.Lease lease = Connections.lease(connection())) {
+            lease.connection().tail(Stream.of(SCOPE, name)).asImpl().getPositions().keySet()
+                    .forEach(segment -> halves.add(segment.getSegmentId()));
+        }
+        scale(name, halves, Map.of(0.0, 1.0));
+        appendInOrder(name, 200, 300);
+        return name;
+    }
+
+    private static void appendInOrder(String stream, int from, int until) {
+        events(stream, from, until).coalesce(1).sortWithinPartitions(functions.expr("int(substring(event, 7))"))
+                .write().format("pravega").mode("append").option("controller", DurablePravega.controllerUri())
+                .option("scope", SCOPE).save();
+    }
+
+    private static void scale(String stream, List<Long> sealed, Map<Double, Double> ranges) throws Exception {
+        ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+        try (Connections.Lease lease = Connections.lease(connection())) {
+            Controller controller = lease.connection().controller();
+            assertTrue(controller.scaleStream(Stream.of(SCOPE, stream), sealed, ranges, executor).getFuture().get());
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    private static PravegaOptions connection() {
+        return new PravegaOptions(Map.of("controller", DurablePravega.controllerUri(), "scope", SCOPE));
+    }
+}

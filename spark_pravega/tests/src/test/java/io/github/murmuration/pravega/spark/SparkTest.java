@@ -1,0 +1,102 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.ClientConfig;
+import io.pravega.client.admin.StreamManager;
+import io.pravega.client.stream.ScalingPolicy;
+import io.pravega.client.stream.StreamConfiguration;
+import java.net.URI;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.DataStreamReader;
+import org.apache.spark.sql.streaming.DataStreamWriter;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What the tests share: a local Spark, a scope in the real Pravega, and streams of numbered events. */
+@ExtendWith(DurablePravega.class)
+abstract class SparkTest {
+    static final String SCOPE = DurablePravega.SCOPE;
+    static final StructType EVENTS = new StructType()
+            .add("stream", DataTypes.StringType)
+            .add("routing_key", DataTypes.StringType)
+            .add("event", DataTypes.StringType);
+    private static final AtomicInteger STREAMS = new AtomicInteger();
+    private static SparkSession spark;
+    private static StreamManager streams;
+
+    static synchronized SparkSession spark() {
+        if (spark == null) {
+            spark = LocalSpark.create();
+        }
+        return spark;
+    }
+
+    static synchronized StreamManager streams() {
+        if (streams == null) {
+            streams = StreamManager.create(ClientConfig.builder()
+                    .controllerURI(URI.create(DurablePravega.controllerUri())).build());
+        }
+        return streams;
+    }
+
+    /** A new stream with a name of its own. */
+    static String stream(int segments) {
+        String name = "stream-" + STREAMS.incrementAndGet();
+        streams().createStream(SCOPE, name, StreamConfiguration.builder()
+                .scalingPolicy(ScalingPolicy.fixed(segments)).build());
+        return name;
+    }
+
+    /** Rows {@code (stream, key, text)} for the events {@code from} to {@code until - 1}, as two partitions. */
+    static Dataset<Row> events(String stream, int from, int until) {
+        List<Row> rows = IntStream.range(from, until)
+                .mapToObj(number -> RowFactory.create(stream, "key-" + number % 16, "event-" + number)).toList();
+        return spark().createDataFrame(rows, EVENTS).repartition(2);
+    }
+
+    static void append(String stream, int from, int until) {
+        events(stream, from, until).drop("stream").write().format("pravega").mode("append")
+                .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", stream)
+                .save();
+    }
+
+    static Dataset<Row> read(String stream) {
+        return spark().read().format("pravega").option("controller", DurablePravega.controllerUri())
+                .option("scope", SCOPE).option("stream", stream).load();
+    }
+
+    static List<String> texts(Dataset<Row> events) {
+        return new ArrayList<>(events.selectExpr("string(event)").as(Encoders.STRING()).collectAsList());
+    }
+
+    /** Numbers of the events that a stream holds, sorted. */
+    static List<Integer> numbers(String stream) {
+        return texts(read(stream)).stream()
+                .map(text -> Integer.valueOf(text.substring("event-".length()))).sorted().toList();
+    }
+
+    static List<Integer> range(int from, int until) {
+        return IntStream.range(from, until).boxed().toList();
+    }
+
+    static DataStreamReader readStream(String stream) {
+        return spark().readStream().format("pravega").option("controller", DurablePravega.controllerUri())
+                .option("scope", SCOPE).option("stream", stream).option("start_stream_cut", "earliest");
+    }
+
+    /** Copies events, exactly once, into another stream. */
+    static DataStreamWriter<Row> copy(Dataset<Row> events, String target, Path checkpoint) {
+        return events.selectExpr("event").writeStream().format("pravega")
+                .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", target)
+                .option("checkpointLocation", checkpoint.toString());
+    }
+}

@@ -1,0 +1,65 @@
+"""The command line as a whole: help everywhere, and errors that a user can act on."""
+
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.main import COMMANDS, murmur
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MURMUR_HOME", str(tmp_path))
+    monkeypatch.delenv("MURMUR_SETTINGS", raising=False)
+    monkeypatch.delenv("MURMUR_TRACEBACK", raising=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(murmur, words)
+
+
+def test_version_is_that_of_the_package():
+    assert run("--version").output == f"murmur, version {version('murmuration')}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_an_instance(command: str):
+    result = run(command, "--help")
+    assert result.exit_code == 0
+    assert "--instance" in result.output
+
+
+@pytest.mark.parametrize("words", [("status",), ("logs", "spark")])
+def test_an_instance_that_never_was_is_named_with_the_way_out(words: tuple[str, ...]):
+    result = run(*words)
+    assert result.exit_code == 1
+    assert "there is no instance default" in result.output
+    assert "murmur up" in result.output
+
+
+def test_down_without_an_instance_is_harmless(home: Path):
+    assert run("down", "--wipe").exit_code == 0
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(("words", "environment", "named"), [
+    (("status", "--instance", "../x"), {}, "instance:"),
+    (("up",), {"MURMUR_PARTITIONS": "none"}, "partitions:"),
+    (("up", "--middleware", "carrier-pigeon"), {}, "--middleware"),
+    (("nonsense",), {}, "nonsense"),
+])
+def test_what_is_wrong_is_named_without_a_traceback(words: tuple[str, ...], environment: dict, named: str):
+    result = CliRunner(env=environment).invoke(murmur, words)
+    assert result.exit_code in (1, 2)
+    assert named in result.output
+    assert "Traceback" not in result.output
+
+
+def test_without_the_servers_up_says_how_to_install_them():
+    result = CliRunner(env={"MURMUR_PORT_BASE": "28000"}).invoke(murmur, ["up", "--instance", "one"])
+    assert result.exit_code == 1
+    assert "make setup" in result.output

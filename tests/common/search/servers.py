@@ -1,0 +1,117 @@
+"""Real servers for tests, each with a free port and a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import redis
+
+STARTUP_S = 60.0
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def await_true(what: str, probe: Callable[[], bool], timeout: float = STARTUP_S) -> None:
+    """Waits until `probe` is true; an error counts as false."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            if probe():
+                return
+            why = ""
+        except (OSError, redis.RedisError) as error:
+            why = f": {error}"
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not happen within {timeout:.0f} s{why}")
+        time.sleep(0.02)
+
+
+def listens(port: int) -> bool:
+    with socket.create_connection(("127.0.0.1", port), timeout=1):
+        return True
+
+
+class MilvusServer:
+    """Milvus Lite on a file; can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._port = free_port()
+        self.uri = f"http://127.0.0.1:{self._port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        from milvus_lite.server import Server
+
+        server = Server(str(self._folder / "tweets.db"), f"127.0.0.1:{self._port}")
+        self._process = subprocess.Popen(
+            [str(argument) for argument in server.args],
+            env={**os.environ, "LD_LIBRARY_PATH": os.path.dirname(server.milvus_bin)},
+            cwd=self._folder, stderr=subprocess.DEVNULL,
+        )
+        await_true("Milvus listening", lambda: listens(self._port))
+
+    def kill(self) -> None:
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def wipe(self) -> None:
+        for file in self._folder.iterdir():
+            file.unlink()
+
+
+@contextmanager
+def redis_server(folder: Path) -> Iterator[str]:
+    """URL of a Redis."""
+    port = free_port()
+    process = subprocess.Popen(
+        ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        await_true("Redis answering", lambda: bool(redis.Redis(port=port).ping()))
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.kill()
+        process.wait()
+
+
+def postgres_missing() -> bool:
+    return not (shutil.which("initdb") and shutil.which("pg_ctl"))
+
+
+@contextmanager
+def postgres_server(folder: Path) -> Iterator[str]:
+    """SQLAlchemy URL of a PostgreSQL; as root it runs as nobody, for it refuses root."""
+    owner = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
+    data, port = folder / "data", free_port()
+    data.mkdir()
+    if owner:
+        shutil.chown(data, "nobody", "nogroup")
+        for parent in (data, *data.parents):
+            if parent.stat().st_uid == 0 and parent != Path("/") and parent.parent != Path("/"):
+                parent.chmod(parent.stat().st_mode | 0o011)
+
+    def run(*command: str) -> None:
+        subprocess.run([*owner, *command], check=True, stdout=subprocess.DEVNULL, cwd="/")
+
+    run("initdb", "--pgdata", str(data), "--username", "murmur", "--auth", "trust", "--encoding", "UTF8", "--no-sync")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
+    run("pg_ctl", "--pgdata", str(data), "--wait", "--log", str(data / "log"), "--options", options, "start")
+    try:
+        yield f"postgresql+psycopg://murmur@127.0.0.1:{port}/postgres"
+    finally:
+        run("pg_ctl", "--pgdata", str(data), "--mode", "fast", "--wait", "stop")

@@ -1,0 +1,142 @@
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+
+from common.search.index import SLICES, Index, IndexDown, IndexRow
+from tests.common.search.servers import MilvusServer, await_true, free_port
+
+pytestmark = pytest.mark.server
+
+DAY = 86_400_000_000
+
+
+def vector(seed: int) -> np.ndarray:
+    content = np.random.default_rng(seed).normal(size=256).astype(np.float32)
+    return content / np.linalg.norm(content)
+
+
+def row(position: int, tweet_id: int | None = None, lang: str = "en", day: int = 0) -> IndexRow:
+    tweet_id = 10_000 + position if tweet_id is None else tweet_id
+    return IndexRow(tweet_id, position, vector(tweet_id), lang, day * DAY)
+
+
+@pytest.fixture
+def index(milvus: MilvusServer):
+    opened = Index(milvus.uri, "murmur_test", max_rows=100)
+    yield opened
+    opened.close()
+
+
+def test_search_across_slices(index: Index) -> None:
+    index.insert([row(position) for position in range(1, 36)])
+    assert index.slices() == [0, 1, 2, 3]
+    for position in (1, 17, 35):
+        (tweet_id, distance), *others = index.search(vector(10_000 + position), 5)
+        assert tweet_id == 10_000 + position
+        assert distance == pytest.approx(0, abs=1e-5)
+        assert [d for _, d in others] == sorted(d for _, d in others)
+        assert others[0][1] > 0.5
+
+
+def test_filters(index: Index) -> None:
+    index.insert([row(1, lang="de", day=1), row(2, lang="en", day=2), row(3, lang="de", day=3)])
+    query = vector(10_002)
+    assert {i for i, _ in index.search(query, 5, lang="de")} == {10_001, 10_003}
+    since = datetime.fromtimestamp(2 * 86400, UTC)
+    assert {i for i, _ in index.search(query, 5, since=since)} == {10_002, 10_003}
+    assert [i for i, _ in index.search(query, 5, lang="de", since=since)] == [10_003]
+    assert index.search(query, 5, lang='x" or lang == "de') == []
+
+
+def test_upsert_replaces_and_ids_tell_repeats(index: Index) -> None:
+    rows = [row(position) for position in range(1, 15)]
+    index.insert(rows)
+    index.upsert(rows)
+    assert sorted(index.ids()) == [r.tweet_id for r in rows]
+    index.insert(rows[3:5])
+    assert index.count() == 16
+    assert sorted(index.ids()) == sorted([r.tweet_id for r in rows] + [10_004, 10_005])
+    index.delete(0, [10_004])
+    assert sorted(index.ids()) == sorted([r.tweet_id for r in rows if r.tweet_id != 10_004] + [10_005])
+
+
+def test_more_ids_than_milvus_returns_at_once(milvus: MilvusServer) -> None:
+    index = Index(milvus.uri, "murmur_large", max_rows=500_000)
+    same = vector(0)
+    ids = [(1 << 61) + 3 * i for i in range(20_000)]
+    index.insert([IndexRow(tweet_id, n + 1, same, "en", 0) for n, tweet_id in enumerate(ids)])
+    index.insert([IndexRow(ids[12_345], 12_346, same, "en", 0)])
+    assert index.slices() == [0]
+    assert sorted(index.ids()) == sorted([*ids, ids[12_345]])
+    index.close()
+
+
+def test_the_oldest_slices_go_whole(index: Index) -> None:
+    for start in range(1, 301, 50):
+        index.insert([row(position) for position in range(start, start + 50)])
+    assert index.slices() == list(range(29 - SLICES, 30))
+    assert min(index.ids()) == 10_000 + index.horizon(300)
+    assert 100 <= index.count() <= 110
+    index.upsert([row(1)])
+    assert 10_001 not in index.ids()
+
+
+def test_two_members_may_rotate_slices(milvus: MilvusServer) -> None:
+    one, two = (Index(milvus.uri, "murmur_test", max_rows=100) for _ in range(2))
+    one.insert([row(1)])
+    two.insert([row(2)])
+    one.insert([row(position) for position in range(150, 160)])
+    with pytest.raises(IndexDown):
+        two.insert([row(3)])  # its slice was dropped meanwhile
+    two.upsert([row(3), row(160)])
+    assert sorted(one.ids()) == [10_000 + position for position in range(150, 161)]
+    one.close()
+    two.close()
+
+
+def test_instances_do_not_see_each_other(milvus: MilvusServer, index: Index) -> None:
+    index.insert([row(1)])
+    other = Index(milvus.uri, "murmur_test_other", max_rows=100)
+    assert other.ids() == []
+    other.insert([row(1, tweet_id=5)])
+    other.drop_strangers()
+    index.drop_strangers()
+    assert index.ids() == [10_001]
+    assert other.ids() == [5]
+    other.close()
+
+
+def test_another_slice_size_starts_afresh(milvus: MilvusServer, index: Index) -> None:
+    index.insert([row(1)])
+    larger = Index(milvus.uri, "murmur_test", max_rows=200)
+    assert larger.ids() == []
+    larger.drop_strangers()
+    assert index.slices() == []
+    larger.close()
+
+
+def test_a_killed_server_comes_back_with_every_row(milvus: MilvusServer, index: Index) -> None:
+    rows = [row(position) for position in range(1, 36)]
+    index.insert(rows)
+    milvus.kill()
+    with pytest.raises(IndexDown):
+        index.search(vector(1), 3)
+    milvus.start()
+
+    def answers() -> bool:
+        try:
+            return index.search(vector(10_007), 1)[0][0] == 10_007
+        except IndexDown:
+            return False
+
+    await_true("search after the restart", answers)
+    assert sorted(index.ids()) == [r.tweet_id for r in rows]
+    index.insert([row(36)])
+    assert index.count() == 36
+
+
+def test_an_absent_server_is_named() -> None:
+    address = f"http://127.0.0.1:{free_port()}"
+    with pytest.raises(IndexDown, match=address):
+        Index(address, "murmur_test", 10).search(vector(1), 1)

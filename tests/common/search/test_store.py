@@ -1,0 +1,128 @@
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from common.search.store import Store
+from tests.common.search.samples import tweet
+from tests.common.search.servers import postgres_missing, postgres_server
+
+MakeStore = Callable[..., Store]
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with postgres_server(tmp_path_factory.mktemp("postgres")) as url:
+        yield url
+
+
+@pytest.fixture(
+    params=[
+        "sqlite",
+        pytest.param(
+            "postgresql",
+            marks=[pytest.mark.server, pytest.mark.skipif(postgres_missing(), reason="no PostgreSQL here")],
+        ),
+    ]
+)
+def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeStore]:
+    sqlite = f"sqlite:///{tmp_path / 'tweets.db'}"
+    url = sqlite if request.param == "sqlite" else request.getfixturevalue("postgres")
+    opened: list[Store] = []
+
+    def make(max_rows: int = 1000) -> Store:
+        opened.append(Store(url, max_rows))
+        return opened[-1]
+
+    yield make
+    if request.param == "postgresql":
+        with opened[0]._engine.begin() as connection:
+            connection.exec_driver_sql("DROP TABLE IF EXISTS tweets")
+    for store in opened:
+        store.close()
+
+
+def test_what_was_stored_comes_back(make_store: MakeStore) -> None:
+    big = (1 << 62) + 1
+    text = "RT @a: naïve 😂 &amp; https://t.co/x"
+    store = make_store()
+    store.insert([tweet(big, text, hashtags=["日本", "b"], late=True, lang="ja")])
+    row = make_store().get([big, 5])[big]
+    assert (row.text, row.clean_text, row.hashtags, row.late) == (text, "naïve 😂 &", '["日本","b"]', True)
+    assert (row.created_at_us, row.author_id, row.lang) == (1_772_359_200_250_000, "7", "ja")
+    assert (row.run, row.seq) == ("r", big)
+
+
+def test_the_first_row_of_a_tweet_stays(make_store: MakeStore) -> None:
+    store = make_store()
+    first = store.insert([tweet(1, "first"), tweet(2), tweet(1, "second")])
+    again = store.insert([tweet(2, "third"), tweet(3)])
+    assert first.new == {1, 2}
+    assert again.new == {3}
+    assert again.positions == {2: first.positions[2], 3: 3}
+    assert {i: row.text for i, row in store.get([1, 2, 3]).items()} == {1: "first", 2: "a text", 3: "a text"}
+
+
+def test_positions_have_no_gaps_whoever_writes(make_store: MakeStore) -> None:
+    stores = [make_store(), make_store()]
+    stores[0].insert([tweet(0)])
+
+    def write(store: Store, residue: int) -> None:
+        for start in range(residue, 400, 20):
+            store.insert([tweet(i) for i in range(start, start + 30)])  # overlaps the other's
+
+    threads = [Thread(target=write, args=(store, 10 * n)) for n, store in enumerate(stores)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    positions = stores[0].positions(range(1000))
+    assert sorted(positions.values()) == list(range(1, len(positions) + 1))
+    assert len(positions) == 420
+
+
+def test_the_oldest_rows_go_by_and_by(make_store: MakeStore) -> None:
+    store = make_store(max_rows=100)
+    for start in range(0, 300, 10):
+        store.insert([tweet(1000 - i) for i in range(start, start + 10)])  # ids fall: order is that of storing
+        assert store.count() <= 100
+    assert store.is_full()
+    assert [row.tweet_id for row in store.newest(2)] == [701, 702]
+    assert set(store.ids_between(201, 10_000)) == {1000 - i for i in range(200, 300)}
+
+
+def test_a_lowered_bound_is_reached_in_small_steps(make_store: MakeStore) -> None:
+    make_store().insert([tweet(i) for i in range(500)])
+    store = make_store(max_rows=100)
+    counts = []
+    for i in range(250):
+        store.insert([tweet(1000 + i)])
+        counts.append(store.count())
+    assert max(a - b for a, b in zip([500, *counts], counts, strict=False)) <= 2
+    assert counts[-1] > 100  # one row more goes than comes: not there yet
+    store.insert([tweet(i) for i in range(2000, 2300)])
+    assert store.count() == 100
+
+
+def test_nul_is_storable(make_store: MakeStore) -> None:
+    store = make_store()
+    store.insert([tweet(1, "a\0b", author_id="x\0")])
+    assert store.get([1])[1].text == "a\ufffdb"
+
+
+def test_counts_by_run(make_store: MakeStore) -> None:
+    store = make_store()
+    other = {"sent_at_us": 1, "source": "test", "run": "other", "seq": 9}
+    store.insert([tweet(1), tweet(2), tweet(3, ingest=other)])
+    assert store.run_counts() == {"r": 2, "other": 1}
+    assert store.run_rows("other") == [(3, 9)]
+    assert not store.is_full()
+
+
+def test_an_empty_batch_and_an_empty_store(make_store: MakeStore) -> None:
+    store = make_store()
+    assert store.newest_position() == 0
+    assert store.get([]) == {}
+    assert store.insert([]).new == set()
+    assert store.newest(5) == []

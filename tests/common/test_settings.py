@@ -1,0 +1,77 @@
+"""Where a setting comes from, and which of them a running instance has decided."""
+
+import json
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from common.settings import PORTS_PER_INSTANCE, Port, Settings
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of its own, and nothing of the environment in which the tests run."""
+    import os
+
+    for name in [name for name in os.environ if name.startswith("MURMUR_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MURMUR_HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def test_flag_over_environment_over_file_over_default(alone: Path, monkeypatch: pytest.MonkeyPatch):
+    assert Settings.load().partitions == 2
+    (alone / ".env").write_text("MURMUR_PARTITIONS=3\n")
+    assert Settings.load().partitions == 3
+    monkeypatch.setenv("MURMUR_PARTITIONS", "4")
+    assert Settings.load().partitions == 4
+    assert Settings.load(partitions=5).partitions == 5
+    assert Settings.load(partitions=None).partitions == 4
+
+
+def test_a_later_command_takes_the_facts_of_the_instance_and_chooses_the_rest(monkeypatch: pytest.MonkeyPatch):
+    Settings(partitions=7, port_block=3, durability="page-cache", ranking_limit=10).save()
+    monkeypatch.setenv("MURMUR_RANKING_LIMIT", "20")
+    monkeypatch.setenv("MURMUR_PARTITIONS", "9")
+    later = Settings.load()
+    assert (later.partitions, later.port_block, later.durability) == (7, 3, "page-cache")
+    assert later.ranking_limit == 20
+
+
+def test_a_process_of_the_instance_reads_exactly_its_file(monkeypatch: pytest.MonkeyPatch):
+    saved = Settings(instance="one", ranking_limit=10)
+    saved.save()
+    monkeypatch.setenv("MURMUR_SETTINGS", str(saved.settings_file))
+    monkeypatch.setenv("MURMUR_RANKING_LIMIT", "20")
+    assert Settings.load().ranking_limit == 10
+    assert Settings.load().instance_dir == saved.instance_dir
+
+
+def test_the_token_of_x_is_never_written():
+    settings = Settings(x_bearer_token="secret")
+    settings.save()
+    assert "secret" not in settings.settings_file.read_text()
+    assert "x_bearer_token" not in json.loads(settings.settings_file.read_text())
+
+
+@pytest.mark.parametrize("wrong", [
+    {"instance": "../other"}, {"instance": ""}, {"durability": "maybe"}, {"partitions": 0}, {"port_base": 80},
+])
+def test_what_cannot_be_is_refused(wrong: dict):
+    with pytest.raises(ValidationError):
+        Settings.load(**wrong)
+
+
+def test_ports_of_a_block_are_its_own():
+    settings = Settings(port_block=2)
+    used = [settings.port(port) for port in Port if port is not Port.WEB]
+    used += [settings.port(Port.WEB, replica) for replica in range(8)]
+    first = settings.port_base + 2 * PORTS_PER_INSTANCE
+    assert len(set(used)) == len(used)
+    assert all(first <= port < first + PORTS_PER_INSTANCE for port in used)
+
+
+def test_every_setting_says_what_it_is():
+    assert all(field.description for field in Settings.model_fields.values())

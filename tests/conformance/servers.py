@@ -1,0 +1,24 @@
+"""An instance of servers only, started once and shared by all tests that need no more."""
+
+from __future__ import annotations
+
+import atexit
+from functools import lru_cache
+
+from tests.stack import Stack
+
+
+class Servers(Stack):
+    """The stream store, Redis and Milvus; `kill` leaves it to the process manager to start a server again."""
+
+    def up(self) -> None:
+        self.down()
+        self.murmur("up", "--servers-only", "--middleware", self.environment["MURMUR_MIDDLEWARE"], timeout=240)
+
+
+@lru_cache
+def running(middleware: str) -> Servers:
+    instance = Servers(f"test-{middleware}", MURMUR_PORT_BASE="24100", MURMUR_MIDDLEWARE=middleware)
+    atexit.register(instance.down)
+    instance.up()
+    return instance

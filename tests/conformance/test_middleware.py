@@ -1,0 +1,290 @@
+"""What every middleware must do, as `middleware/base.py` says it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from middleware import connect
+from middleware.base import Consumer, EventTooLarge, Middleware, Start, UnknownStream, Unreachable
+from tests.conformance.servers import Servers
+from tests.stack import ROOT, eventually
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
+
+SERVERS_OF = {"pravega": ("segment-store", "bookkeeper")}
+"""What is killed under load; each must be survived."""
+
+
+def publish(middleware: Middleware, stream: str, events: Iterable[bytes], key: str = "k") -> None:
+    with middleware.producer(stream) as producer:
+        for event in events:
+            producer.send(key, event)
+        producer.flush()
+
+
+def numbered(first: int, count: int) -> list[bytes]:
+    return [b"%d" % number for number in range(first, first + count)]
+
+
+def read(consumer: Consumer, count: int, most: int = 1000, commit: bool = True, timeout: float = 60) -> list[bytes]:
+    """At least `count` events, and what else came with them; fails when they do not come."""
+    events: list[bytes] = []
+    deadline = time.monotonic() + timeout
+    while len(events) < count:
+        assert time.monotonic() < deadline, f"{len(events)} of {count} events came"
+        polled = consumer.poll(most, timeout=1)
+        assert len(polled) <= most
+        events += polled
+        if commit:
+            consumer.commit()
+    return events
+
+
+def read_all(consumer: Consumer, expected: Iterable[bytes], commit: bool = True) -> None:
+    """Reads until each of `expected` has come; what was not committed, and more, may come again."""
+    missing = set(expected)
+    deadline = time.monotonic() + 60
+    while missing:
+        assert time.monotonic() < deadline, f"{len(missing)} events did not come"
+        missing.difference_update(consumer.poll(1000, timeout=1))
+        if commit:
+            consumer.commit()
+
+
+def group() -> str:
+    return f"g-{uuid.uuid4().hex[:8]}"
+
+
+def test_events_of_a_key_keep_their_order(middleware: Middleware, stream: str) -> None:
+    with middleware.producer(stream) as producer:
+        for number in range(5000):
+            producer.send(f"key-{number % 7}", b"%d %d" % (number % 7, number))
+        producer.flush()
+    with middleware.consumer(stream, group()) as consumer:
+        events = [tuple(map(int, event.split())) for event in read(consumer, 5000)]
+    assert sorted(number for _, number in events) == list(range(5000))
+    for key in range(7):
+        of_key = [number for at, number in events if at == key]
+        assert of_key == sorted(of_key)
+
+
+def test_flush_means_acknowledged(middleware: Middleware, stream: str, servers: Servers) -> None:
+    """What was flushed is read by another connection, although the producer is never closed."""
+    producer = middleware.producer(stream)
+    for event in numbered(0, 500):
+        producer.send("k", event)
+    producer.flush()
+    with connect(servers.settings()) as other, other.consumer(stream, group()) as consumer:
+        assert read(consumer, 500) == numbered(0, 500)
+    producer.close()
+
+
+def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: str) -> None:
+    """`send` holds back instead of failing or using ever more memory."""
+    publish(middleware, stream, (b"%d" % number + b"." * 1000 for number in range(40_000)))
+    with middleware.consumer(stream, group()) as consumer:
+        assert len(read(consumer, 40_000, most=10_000)) == 40_000
+
+
+def test_sizes(middleware: Middleware, stream: str, servers: Servers) -> None:
+    largest = servers.settings().max_event_bytes
+    with middleware.producer(stream) as producer:
+        with pytest.raises(EventTooLarge):
+            producer.send("k", b"x" * (largest + 1))
+        producer.send("k", b"x" * largest)
+        producer.flush()
+    with middleware.consumer(stream, group()) as consumer:
+        assert [len(event) for event in read(consumer, 1)] == [largest]
+
+
+def test_payloads_are_any_bytes_but_none(middleware: Middleware, stream: str) -> None:
+    payloads = [bytes(range(256)), b"\x00", "Ünïcödé 🎉".encode(), b"\n"]
+    with middleware.producer(stream) as producer, pytest.raises(ValueError, match="empty"):
+        producer.send("k", b"")
+    publish(middleware, stream, payloads)
+    with middleware.consumer(stream, group()) as consumer:
+        assert read(consumer, len(payloads)) == payloads
+
+
+def test_keys_are_any_text(middleware: Middleware, stream: str) -> None:
+    with middleware.producer(stream) as producer:
+        for key in ("", "Ünïcödé 🎉", "k" * 500):
+            producer.send(key, b"event")
+        producer.flush()
+    with middleware.consumer(stream, group()) as consumer:
+        assert read(consumer, 3) == [b"event"] * 3
+
+
+def test_creating_a_stream_again_changes_nothing(middleware: Middleware, stream: str) -> None:
+    publish(middleware, stream, numbered(0, 10))
+    middleware.create_stream(stream, 2)
+    with middleware.consumer(stream, group()) as consumer:
+        assert read(consumer, 10) == numbered(0, 10)
+
+
+@pytest.mark.parametrize(("start", "expected"), [("committed", 5), ("head", 0), ("tail", 20)])
+def test_a_group_starts_where_it_is_told(middleware: Middleware, stream: str, start: Start, expected: int) -> None:
+    """After five of ten events were committed; ten more follow after the start."""
+    name = group()
+    publish(middleware, stream, numbered(0, 10))
+    with middleware.consumer(stream, name) as consumer:
+        assert read(consumer, 5, most=5) == numbered(0, 5)
+    publish(middleware, stream, numbered(10, 10))
+    with middleware.consumer(stream, name, start=start) as consumer:
+        publish(middleware, stream, numbered(20, 5))
+        assert read(consumer, 25 - expected) == numbered(expected, 25 - expected)
+
+
+def test_a_forgotten_group_begins_anew(middleware: Middleware, stream: str) -> None:
+    name = group()
+    publish(middleware, stream, numbered(0, 10))
+    for _ in range(2):
+        with middleware.consumer(stream, name) as consumer:
+            assert read(consumer, 10) == numbered(0, 10)
+        middleware.forget_group(stream, name)
+    middleware.forget_group(stream, name)
+
+
+def test_what_was_not_committed_comes_again(middleware: Middleware, stream: str) -> None:
+    name = group()
+    publish(middleware, stream, numbered(0, 3000))
+    with middleware.consumer(stream, name) as consumer:
+        committed = read(consumer, 700, most=100)
+        read(consumer, 1000, most=100, commit=False)
+    with middleware.consumer(stream, name) as consumer:
+        read_all(consumer, set(numbered(0, 3000)) - set(committed))
+
+
+def test_polling_without_commits_reads_on(middleware: Middleware, stream: str) -> None:
+    publish(middleware, stream, numbered(0, 500))
+    with middleware.consumer(stream, group()) as consumer:
+        read_all(consumer, numbered(0, 500), commit=False)
+        publish(middleware, stream, numbered(500, 500))
+        read_all(consumer, numbered(500, 500), commit=False)
+
+
+class Member:
+    """A consumer process; `events` is what it made durable."""
+
+    def __init__(self, servers: Servers, stream: str, name: str, member: str, file: Path) -> None:
+        self.file = file
+        self.file.touch()
+        command = [sys.executable, "-m", "tests.conformance.member", str(servers.settings().settings_file),
+                   stream, name, member, str(file)]
+        self.process = subprocess.Popen(command, cwd=ROOT)
+
+    def events(self) -> list[bytes]:
+        return self.file.read_bytes().splitlines()
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def test_a_killed_consumer_loses_nothing(
+    middleware: Middleware, stream: str, servers: Servers, tmp_path: Path
+) -> None:
+    name = group()
+    publish(middleware, stream, numbered(0, 2000))
+    for life in range(2):
+        member = Member(servers, stream, name, "0", tmp_path / "events")
+        try:
+            eventually("it reads on", lambda m=member, n=(life + 1) * 1000: len(set(m.events())) >= n)
+        finally:
+            member.kill()
+    member = Member(servers, stream, name, "0", tmp_path / "events")
+    try:
+        eventually("everything was read", lambda: set(member.events()) == set(numbered(0, 2000)))
+    finally:
+        member.kill()
+
+
+def test_two_consumers_share_a_stream(middleware: Middleware, stream: str, servers: Servers, tmp_path: Path) -> None:
+    """The second one gets its share after a while; when it is gone, its share is read by its successor."""
+    name = group()
+    stop = threading.Event()
+    sent: list[bytes] = []
+
+    def keep_sending() -> None:
+        with middleware.producer(stream) as producer:
+            while not stop.wait(0.01):
+                event = b"%d" % len(sent)
+                producer.send(event.decode(), event)
+                sent.append(event)
+            producer.flush()
+
+    first = Member(servers, stream, name, "first", tmp_path / "first")
+    second = None
+    sender = threading.Thread(target=keep_sending)
+    sender.start()
+    try:
+        eventually("the first reads", lambda: len(first.events()) > 100)
+        second = Member(servers, stream, name, "second", tmp_path / "second")
+        eventually("the second has a share", lambda: len(second.events()) > 100, 90)
+        second.kill()
+        second = Member(servers, stream, name, "second", tmp_path / "second")
+        stop.set()
+        sender.join()
+        eventually("both together read all", lambda: set(first.events()) | set(second.events()) == set(sent), 90)
+    finally:
+        stop.set()
+        sender.join()
+        first.kill()
+        if second:
+            second.kill()
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_killed_server_loses_nothing_acknowledged(
+    middleware: Middleware, stream: str, servers: Servers, which: int
+) -> None:
+    """Producer and consumer go on by themselves when the server is back."""
+    killed = SERVERS_OF[middleware.name][which]
+    with middleware.producer(stream) as producer, middleware.consumer(stream, group()) as consumer:
+        for number in range(3000):
+            producer.send(str(number % 10), b"%d" % number)
+            if number == 1500:
+                producer.flush()
+                before = read(consumer, 500, most=100)
+                servers.kill(killed)
+        producer.flush()
+        events = before + read(consumer, 3000 - len(before), timeout=120)
+    assert set(events) == set(numbered(0, 3000))
+
+
+def test_a_stream_that_does_not_exist(middleware: Middleware) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: middleware.producer("no-such-stream"), lambda: middleware.consumer("no-such-stream", "g"),
+    ]
+    for call in calls:
+        with pytest.raises(UnknownStream, match="no-such-stream"):
+            call()
+
+
+def test_a_server_that_is_not_there(servers: Servers) -> None:
+    """Every call fails in bounded time and names the address."""
+    settings = servers.settings().model_copy(update={"port_base": 1024, "port_block": 0})
+    with connect(settings) as nowhere:
+        calls: list[Callable[[], object]] = [
+            lambda: nowhere.wait_until_ready(1), lambda: nowhere.producer("s"), lambda: nowhere.consumer("s", "g"),
+            lambda: nowhere.create_stream("s", 1),
+        ]
+        for call in calls:
+            with pytest.raises(Unreachable, match=r"127\.0\.0\.1"):
+                call()
+
+
+def test_spark_is_told_how_to_read_and_write(middleware: Middleware, stream: str) -> None:
+    binding = middleware.spark(stream)
+    assert binding.format
+    assert len({binding.event_column, binding.key_column, binding.stream_column}) == 3
+    assert any(stream in value for value in binding.read_options.values())
+    assert set(middleware.acknowledgement) == {"page-cache", "fsync"}

@@ -1,0 +1,61 @@
+import time
+
+import numpy as np
+
+from consumers.trending import Arrivals, maxima
+
+NOW = int(time.time()) // 5 * 5
+
+
+def total(count: int, earliest: int, latest: int, start: int = NOW):
+    return {
+        "bucket_start": start, "bucket_seconds": 5, "hashtag": "", "count": count,
+        "min_sent_us": earliest, "max_sent_us": latest,
+    }
+
+
+def test_new_tweets_are_spread_over_the_time_since_the_last_count() -> None:
+    arrivals = Arrivals()
+    arrivals.add(total(2, 100, 200), sequence=1)
+    arrivals.add(total(6, 100, 400), sequence=2)
+    np.testing.assert_array_equal(arrivals.take(visible=1), [150, 200])
+    np.testing.assert_array_equal(arrivals.take(visible=5), [250, 300, 350, 400])
+    assert not arrivals.waiting()
+
+
+def test_repeats_and_older_counts_add_nothing() -> None:
+    arrivals = Arrivals()
+    arrivals.add(total(5, 100, 200), 1)
+    arrivals.add(total(5, 100, 200), 2)
+    arrivals.add(total(3, 100, 150), 3)
+    assert len(arrivals.take(9)) == 5
+
+
+def test_what_a_predecessor_counted_is_not_counted_again() -> None:
+    arrivals = Arrivals()
+    arrivals.learn({NOW: 4})
+    arrivals.add(total(6, 100, 300), 1)
+    np.testing.assert_array_equal(arrivals.take(1), [200, 300])
+
+
+def test_after_a_rebuild_what_waits_is_visible_at_once() -> None:
+    arrivals = Arrivals()
+    arrivals.add(total(1, 100, 100), 500)
+    arrivals.restart()
+    assert len(arrivals.take(3)) == 1
+
+
+def test_old_buckets_are_forgotten() -> None:
+    arrivals = Arrivals()
+    arrivals.add(total(1, 1, 1, start=NOW - 100_000), 1)
+    arrivals.add(total(1, 1, 1), 1)
+    assert arrivals.known() == {NOW}
+
+
+def test_maxima() -> None:
+    events = [
+        {"bucket_start": 5, "hashtag": "a", "count": 2},
+        {"bucket_start": 5, "hashtag": "a", "count": 1},
+        {"bucket_start": 10, "hashtag": "a", "count": 1},
+    ]
+    assert maxima(events) == {5: {"a": 2}, 10: {"a": 1}}

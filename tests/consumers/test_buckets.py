@@ -1,0 +1,83 @@
+import json
+import time
+
+import pytest
+import redis
+
+from common.tweets import TOTAL
+from consumers.buckets import HASHTAGS_PER_CALL, Buckets
+from consumers.ranking import BUCKETS_KEPT_S, Rankings
+
+pytestmark = pytest.mark.server
+
+NOW = int(time.time()) // 5 * 5
+
+
+@pytest.fixture
+def buckets(client: redis.Redis) -> Buckets:
+    made = Buckets(client, "t:")
+    made.end_rebuild("m")
+    return made
+
+
+def test_the_maximum_stays(buckets: Buckets, client: redis.Redis) -> None:
+    buckets.raise_counts({NOW: {"a": 3, TOTAL: 9}, NOW - 5: {"a": 1}}, "m")
+    buckets.raise_counts({NOW: {"a": 2, "b": 1, TOTAL: 10}}, "m")
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "3", "b": "1", TOTAL: "10"}
+    assert buckets.totals([NOW, NOW - 5, 7]) == {NOW: 10, NOW - 5: 0, 7: 0}
+    assert 0 < client.ttl(f"t:bucket:{NOW}") <= BUCKETS_KEPT_S
+
+
+def test_many_hashtags_and_old_buckets(buckets: Buckets, client: redis.Redis) -> None:
+    tags = {f"tag{number}": number + 1 for number in range(2 * HASHTAGS_PER_CALL + 7)}
+    assert buckets.raise_counts({NOW: tags, NOW - BUCKETS_KEPT_S - 5: {"old": 1}}, "m")
+    assert client.hlen(f"t:bucket:{NOW}") == len(tags)
+    assert not client.exists(f"t:bucket:{NOW - BUCKETS_KEPT_S - 5}")
+
+
+@pytest.mark.parametrize("counts", [{NOW: {"a": 1}}, {}])
+def test_nothing_is_written_after_a_loss(buckets: Buckets, client: redis.Redis, counts) -> None:
+    assert buckets.raise_counts(counts, "m")
+    client.flushall()
+    assert buckets.raise_counts(counts, "m") is None
+    assert client.keys() == []
+
+
+def test_changes_bring_what_changed_since(buckets: Buckets) -> None:
+    first = buckets.raise_counts({NOW: {"a": 1}, NOW - 5: {"b": 1}}, "m")
+    second = buckets.raise_counts({NOW: {"c": 1}}, "m")
+    assert buckets.changes(0) == ("m", second, {NOW: {"a": 1, "c": 1}, NOW - 5: {"b": 1}})
+    assert buckets.changes(first) == ("m", second, {NOW: {"a": 1, "c": 1}})
+    assert buckets.changes(second) == ("m", second, {})
+    buckets.forget([NOW])
+    assert buckets.changes(0).buckets == {NOW - 5: {"b": 1}}
+
+
+def test_one_rebuilds_at_a_time_and_a_loss_meanwhile_is_noticed(buckets: Buckets, client: redis.Redis) -> None:
+    client.flushall()
+    assert buckets.begin_rebuild("one")
+    assert buckets.begin_rebuild("one")  # the same member, restarted
+    assert not buckets.begin_rebuild("two")
+    assert buckets.rebuild_counts({NOW: {"a": 1}}, "one")
+    assert buckets.marker() is None
+    client.flushall()
+    assert not buckets.rebuild_counts({NOW: {"b": 1}}, "one")
+    assert client.keys() == []
+
+
+def test_one_publishes_at_a_time(buckets: Buckets, client: redis.Redis) -> None:
+    assert buckets.is_publisher("one")
+    assert buckets.is_publisher("one")
+    assert not buckets.is_publisher("two")
+    client.delete("t:publisher")  # as when it expires
+    assert buckets.is_publisher("two")
+    assert not buckets.is_publisher("one")
+
+
+def test_a_published_ranking_is_the_body(buckets: Buckets, client: redis.Redis) -> None:
+    rankings = Rankings(limit=5)
+    rankings.update(NOW, {"日本": 1, TOTAL: 1})
+    rankings.advance(NOW)
+    buckets.publish([rankings.ranking("1m")], 7)
+    assert json.loads(client.get("t:ranking:1m")) == rankings.ranking("1m")
+    assert buckets.visible() == 7

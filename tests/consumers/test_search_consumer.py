@@ -1,0 +1,165 @@
+"""Search as a whole, from events to hits, on a real Milvus Lite, Redis and SQLite."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import orjson
+import pytest
+
+from common.search import index as index_module
+from common.search.encoder import Encoder
+from common.search.index import Index, IndexDown
+from common.search.query import DependencyDown, TweetSearch
+from common.search.store import Store
+from common.settings import Settings
+from consumers import search as search_module
+from consumers.search import Search, index_rows, reconcile
+from tests.common.search.samples import tweet
+from tests.common.search.servers import MilvusServer
+
+pytestmark = pytest.mark.server
+
+TEXTS = ["Two goals in the last ten minutes", "Storm warning for the coast tonight", "My sourdough starter doubled"]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, milvus: MilvusServer, redis_url: str) -> Settings:
+    return Settings(
+        redis_url=redis_url, milvus_uri=milvus.uri, database_url=f"sqlite:///{tmp_path / 'tweets.db'}",
+        index_max_rows=100, instance="test",
+    )
+
+
+@pytest.fixture
+def make(settings: Settings) -> Callable[[], Search]:
+    made: list[Search] = []
+
+    def start() -> Search:
+        made.append(Search(settings, "0"))
+        return made[-1]
+
+    yield start
+    for consumer in made:
+        consumer.close()
+
+
+def events(*ids: int, **other) -> list[bytes]:
+    return [orjson.dumps(tweet(i, f"{TEXTS[i % 3]} {i}", **other)) for i in ids]
+
+
+def test_from_events_to_hits(make, settings: Settings) -> None:
+    make().handle(events(0, 1, 2))
+    tweets = TweetSearch.open(settings)
+    first = tweets.search("goals in the last minutes @somebody https://t.co/x", limit=2)[0]
+    assert {k: v for k, v in first.items() if k != "distance"} == {
+        "tweet_id": "0", "text": "Two goals in the last ten minutes 0", "created_at": "2026-03-01T10:00:00.250Z",
+        "author_id": "7", "lang": "en", "hashtags": [],
+    }
+    assert 0 < first["distance"] < 0.5
+    assert tweets.search("sourdough", limit=1)[0]["tweet_id"] == "2"
+    assert len(tweets.search("sourdough", limit=2)) == 2
+    assert tweets.search("sourdough", lang="de") == []
+    assert tweets.search("sourdough", since=datetime(2026, 3, 2, tzinfo=UTC)) == []
+    assert tweets.search("@somebody") == []
+
+
+def test_of_equal_vectors_the_exact_text_comes_first(make, settings: Settings) -> None:
+    texts = ["you love what I do", "what I do you love", "do what I love you", "Do What I Love You"]
+    make().handle([orjson.dumps(tweet(i, text)) for i, text in enumerate(texts)])
+    tweets = TweetSearch.open(settings)
+    for number, text in enumerate(texts):
+        hit = tweets.search(text, limit=1)[0]
+        assert (hit["tweet_id"], hit["distance"]) == (str(number), pytest.approx(0, abs=1e-5))
+
+
+def test_events_that_come_again_change_nothing(make, settings: Settings) -> None:
+    consumer = make()
+    consumer.handle(events(1, 2, 1))
+    consumer.handle(events(2, 3))
+    make().handle(events(1, 2, 3))
+    assert sorted(Index.open(settings).ids()) == [1, 2, 3]
+    assert Store.open(settings).count() == 3
+
+
+def test_a_batch_that_reached_only_the_database(make, settings: Settings) -> None:
+    Store.open(settings).insert([tweet(1, TEXTS[1])])
+    make().handle(events(1))
+    assert Index.open(settings).ids() == [1]
+    assert TweetSearch.open(settings).search(TEXTS[1], 1)[0]["text"] == TEXTS[1]  # the first row stays
+
+
+def test_reconciling_repairs_both_ways(settings: Settings, encoder: Encoder, monkeypatch) -> None:
+    monkeypatch.setattr(search_module, "RECENT_US", 0)
+    store, index = Store.open(settings), Index.open(settings)
+    store.insert([tweet(i, TEXTS[i % 3]) for i in range(1, 25)])
+    index.insert(index_rows(store, encoder, range(1, 20)))  # 20..24 lacking
+    index.insert(index_rows(store, encoder, [3]))  # twice
+    stranger = index_rows(store, encoder, [4])[0]._replace(tweet_id=99)
+    index.insert([stranger])
+    index.insert([stranger._replace(position=900)])  # a slice beyond the newest: the database was replaced
+    index = Index.open(settings)
+    reconcile(store, index, encoder)
+    assert sorted(index.ids()) == list(range(1, 25))
+    assert index.slices() == [0, 1, 2]
+
+
+def test_reconciling_leaves_what_another_member_is_at(settings: Settings, encoder: Encoder) -> None:
+    store, index = Store.open(settings), Index.open(settings)
+    store.insert([tweet(1)])
+    reconcile(store, index, encoder)
+    assert index.ids() == []
+
+
+def test_only_the_newest_are_kept(make, settings: Settings) -> None:
+    consumer = make()
+    for start in range(0, 300, 30):
+        consumer.handle(events(*range(start, start + 30)))
+    index, store = Index.open(settings), Store.open(settings)
+    horizon = index.horizon(store.newest_position())
+    positions = store.positions(range(300))
+    assert set(index.ids()) == {i for i, position in positions.items() if position >= horizon}
+    assert 100 <= index.count() <= 110
+    consumer.handle(events(5))
+    assert 5 not in index.ids()
+
+
+def test_an_index_that_goes_away(make, settings: Settings, milvus: MilvusServer, monkeypatch) -> None:
+    monkeypatch.setattr(search_module, "RECENT_US", 0)
+    monkeypatch.setattr(index_module, "TIMEOUT_S", 2.0)
+    consumer, tweets = make(), TweetSearch.open(settings)
+    consumer.handle(events(1, 2))
+    milvus.kill()
+    with pytest.raises(IndexDown):
+        consumer.handle(events(3))
+    with pytest.raises(DependencyDown, match="index"):
+        tweets.search("anything")
+    milvus.wipe()
+    milvus.start()
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            consumer.handle(events(3))
+            consumer.tick()
+            break
+        except IndexDown:
+            assert time.monotonic() < deadline
+    assert sorted(Index.open(settings).ids()) == [1, 2, 3]
+    assert tweets.search(f"{TEXTS[0]} 3", 1)[0]["tweet_id"] == "3"
+
+
+def test_a_hit_that_left_the_database_is_passed_over(make, settings: Settings) -> None:
+    make().handle(events(0, 1, 2))
+    tweets = TweetSearch.open(settings)
+    with tweets._store._engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM tweets WHERE tweet_id = 0")
+    assert [hit["tweet_id"] for hit in tweets.search("goals", limit=2)] != []
+    assert "0" not in {hit["tweet_id"] for hit in tweets.search("goals", limit=3)}
+
+
+def test_a_database_that_is_broken_is_named(make, settings: Settings, tmp_path: Path) -> None:
+    make().handle(events(0))
+    elsewhere = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/no/such/folder.db"})
+    with pytest.raises(DependencyDown, match="database"):
+        TweetSearch.open(elsewhere).search("goals")

@@ -1,0 +1,109 @@
+"""Starting, killing and stopping real instances."""
+
+from collections.abc import Iterator
+
+import psutil
+import pytest
+import redis
+
+from common.tweets import RAW, STREAMS
+from deploy.local import instances, supervision
+from middleware import connect
+from tests.stack import Stack, eventually
+
+pytestmark = pytest.mark.server
+
+
+@pytest.fixture(scope="module")
+def servers(stack: Stack) -> Iterator[Stack]:
+    """A second instance beside the shared one: its servers only."""
+    second = Stack("test-second")
+    try:
+        second.murmur("down", "--wipe", "--yes", check=False)
+        second.murmur("up", "--servers-only", timeout=240)
+        yield second
+    finally:
+        second.down()
+
+
+def refused(stack: Stack, *words: str) -> str:
+    """The message of a command that must fail."""
+    process = stack.start(*words)
+    _, errors = process.communicate(timeout=120)
+    assert process.returncode != 0
+    assert "Traceback" not in errors
+    return errors
+
+
+def test_two_instances_run_side_by_side(stack: Stack, servers: Stack):
+    one, other = stack.settings(), servers.settings()
+    assert one.port_block != other.port_block
+    for settings in (one, other):
+        redis.Redis.from_url(settings.redis_address).set("whose", settings.instance)
+    for settings in (one, other):
+        assert redis.Redis.from_url(settings.redis_address).get("whose") == settings.instance.encode()
+
+
+def test_up_again_is_harmless(servers: Stack):
+    before = servers.status()
+    assert "runs already" in servers.murmur("up", "--servers-only")
+    assert [p["pid"] for p in servers.status()["processes"]] == [p["pid"] for p in before["processes"]]
+
+
+def test_up_with_another_durability_says_what_to_do(servers: Stack):
+    assert "murmur down" in refused(servers, "up", "--durability", "page-cache")
+
+
+def test_a_killed_process_comes_back(stack: Stack):
+    before = stack.pids()["web-0"]
+    stack.kill("web-0")
+    eventually("web-0 comes back", lambda: stack.pids().get("web-0", before) != before, 30)
+    assert all(psutil.pid_exists(pid) for pid in stack.pids()["web-0"])
+    assert stack.get("pipeline")["middleware"] == "pravega"
+
+
+def test_everything_comes_back_with_its_data_after_everything_was_killed(servers: Stack):
+    settings = servers.settings()
+    events = [f'{{"n": {n}}}'.encode() for n in range(500)]
+    with connect(settings) as middleware, middleware.producer(RAW) as producer:
+        for event in events:
+            producer.send("key", event)
+        producer.flush()
+    daemon = psutil.Process(supervision.ask(settings).getPID())
+    killed = instances.leftovers(settings)
+    daemon.kill()
+    _, alive = psutil.wait_procs(killed, timeout=10)
+    assert alive == [], "processes outlive the process manager"
+
+    servers.murmur("up", "--servers-only", timeout=240)
+    found: list[bytes] = []
+    with connect(servers.settings()) as middleware, middleware.consumer(RAW, "test", start="head") as consumer:
+        eventually("all events are read", lambda: found.extend(consumer.poll(1000, 1.0)) or len(found) >= 500, 60)
+    assert found == events
+
+
+def test_status_is_for_programs_too(stack: Stack):
+    found = stack.status()
+    assert {"url", "middleware", "durability", "processes", "database"} <= found.keys()
+    names = {process["name"] for process in found["processes"]}
+    assert {"zookeeper", "bookkeeper", "controller", "segment-store", "redis", "milvus", "spark", "trending", "search",
+            "ingest-http", "web-0", "web-1", "nginx"} == names
+    assert all(process["state"] == "running" and process["pid"] for process in found["processes"])
+
+
+def test_logs_shows_a_process_and_names_what_there_is(stack: Stack):
+    assert stack.murmur("logs", "zookeeper", "-n", "3")
+    assert "zookeeper" in refused(stack, "logs", "nonsense")
+
+
+def test_streams_exist_after_up(servers: Stack):
+    with connect(servers.settings()) as middleware:
+        for stream in STREAMS:
+            middleware.producer(stream).close()
+
+
+def test_down_ends_every_process_and_wipe_removes_the_state(servers: Stack):
+    settings = servers.settings()
+    servers.murmur("down", "--wipe", "--yes")
+    assert instances.leftovers(settings) == []
+    assert not settings.instance_dir.exists()

@@ -1,0 +1,40 @@
+"""With everything up, nothing of an instance can be reached from another machine."""
+
+import ipaddress
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from deploy.local import instances
+from tests.stack import Stack
+
+pytestmark = pytest.mark.server
+
+
+def listeners(stack: Stack) -> Iterator[tuple[str, str, int]]:
+    """(program, address, port) of every socket that a process of the instance listens on or receives datagrams at."""
+    for process in instances.leftovers(stack.settings()):
+        for connection in process.net_connections("inet"):
+            if connection.status == psutil.CONN_LISTEN or (connection.status == psutil.CONN_NONE and connection.laddr):
+                yield process.name(), connection.laddr.ip, connection.laddr.port
+
+
+def is_loopback(address: str) -> bool:
+    parsed = ipaddress.ip_address(address)
+    return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback
+
+
+def test_every_socket_is_on_loopback(stack: Stack):
+    found = list(listeners(stack))
+    first = stack.settings().port_base + 50 * stack.settings().port_block
+    assert {first, first + 1, first + 2} <= {port for _, _, port in found}, "the test does not see the instance"
+    assert [one for one in found if not is_loopback(one[1])] == []
+
+
+@pytest.mark.parametrize(("address", "loopback"), [
+    ("127.0.0.1", True), ("::1", True), ("::ffff:127.0.0.1", True),
+    ("0.0.0.0", False), ("::", False), ("192.168.1.5", False), ("::ffff:10.0.0.1", False),
+])
+def test_which_addresses_count_as_loopback(address: str, loopback: bool):
+    assert is_loopback(address) is loopback

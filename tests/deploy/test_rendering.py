@@ -1,0 +1,75 @@
+"""Configuration files: complete, on loopback, and safe for unusual paths."""
+
+import configparser
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from common.settings import Port, Settings
+from deploy.local import pravega, processes, supervision
+from deploy.local.process import Process
+from deploy.local.rendering import FOLDER, render
+
+ALL = ("redis.conf", "nginx.conf")
+PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30}
+
+
+def settings(home: Path, **given: object) -> Settings:
+    return Settings(home=home, instance="one", **given)  # type: ignore[arg-type]
+
+
+def process(*command: str) -> Process:
+    return Process("one", command, stage=3, ready=lambda started: True, environment={"RATE": "100%"})
+
+
+@pytest.mark.parametrize("template", [*ALL, *(f"pravega/{name}" for name in pravega._CONFIGURATIONS)])
+def test_no_template_listens_beyond_loopback(template: str, tmp_path: Path):
+    text = render(template, settings(tmp_path), **PRAVEGA)
+    assert "0.0.0.0" not in text
+    assert "{{" not in text
+
+
+@pytest.mark.parametrize(("durability", "synced"), [("fsync", "true"), ("page-cache", "false")])
+def test_durability_decides_whether_the_journal_is_synced(durability: str, synced: str, tmp_path: Path):
+    text = render("pravega/bookkeeper.conf", settings(tmp_path, durability=durability), **PRAVEGA)
+    assert f"journalSyncData={synced}\n" in text
+
+
+def test_nginx_accepts_its_configuration_even_below_a_folder_with_a_space(tmp_path: Path):
+    one = settings(tmp_path / "a folder", web_replicas=3)
+    processes.write_configuration(one.model_copy(update={"middleware_uri": "elsewhere"}))
+    checked = subprocess.run(
+        [processes.program("nginx"), "-t", "-c", str(one.instance_dir / "nginx.conf"), "-e", "stderr"],
+        capture_output=True, text=True,
+    )
+    assert checked.returncode == 0, checked.stderr
+    text = (one.instance_dir / "nginx.conf").read_text()
+    assert all(f"server 127.0.0.1:{one.port(Port.WEB, n)} " in text for n in range(3))
+
+
+def test_supervisor_reads_back_every_command_and_environment(tmp_path: Path):
+    one = settings(tmp_path)
+    parser = configparser.RawConfigParser()
+    parser.read(supervision.write_configuration(one, [process("/bin/echo", "a b", "100%", "it's")]))
+    section = parser["program:one"]
+    assert section["command"].endswith("/bin/echo 'a b' 100%% 'it'\"'\"'s'")
+    assert section["environment"] == 'RATE="100%%"'
+    assert section["autorestart"] == "true"
+    assert int(section["stdout_logfile_backups"]) > 0
+
+
+def test_a_path_too_long_for_a_socket_is_replaced_by_a_short_one(tmp_path: Path):
+    deep = settings(tmp_path / ("x" * 100))
+    path = supervision.socket_path(deep)
+    assert len(str(path)) <= supervision.SOCKET_PATH_BYTES
+    assert path != supervision.socket_path(settings(tmp_path / ("y" * 100)))
+    assert supervision.socket_path(settings(Path("/m"))) == Path("/m/instances/one/supervisor.sock")
+
+
+def test_every_middleware_of_the_deployment_has_its_pom_and_is_known():
+    from middleware import registry
+
+    for name in registry():
+        assert name in processes.MIDDLEWARES
+        assert (FOLDER / name / "pom.xml").exists()

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from typing import Any, get_args
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from common.tweets import ENRICHED, REJECTED, REJECTED_EVENT_BYTES, Reason
+from spark_jobs.enrichment import Outcome, Rules, enrich_event
+
+NOW_US = 1_795_000_000_000_000  # 2026-11-18T11:06:40Z
+RULES = Rules(max_event_bytes=1 << 20, allowed_lateness_s=600, future_tolerance_s=120)
+STAMP = {"sent_at_us": NOW_US, "source": "test", "run": "r", "seq": 7}
+DATA = {"id": "1234567890123456789", "text": "Hi #All", "created_at": "2026-11-18T11:06:40.000Z", "author_id": "42"}
+
+
+def envelope(**changes: Any) -> bytes:
+    """An event of `tweets-raw`; `...` removes a field of the tweet."""
+    data = {name: value for name, value in (DATA | changes).items() if value is not ...}
+    return json.dumps({"ingest": STAMP, "data": data}).encode()
+
+
+def unusable(payload: bytes) -> bytes:
+    return json.dumps({"ingest": STAMP, "raw_base64": base64.b64encode(payload).decode()}).encode()
+
+
+def enriched(raw: bytes) -> dict[str, Any]:
+    outcome = enrich_event(raw, RULES, NOW_US)
+    assert (outcome.stream, outcome.reason) == (ENRICHED, None), outcome
+    tweet = json.loads(outcome.event)
+    assert outcome.key == str(tweet["tweet_id"])
+    assert outcome.late is tweet["late"]
+    return tweet
+
+
+def rejected(raw: bytes) -> dict[str, Any]:
+    outcome = enrich_event(raw, RULES, NOW_US)
+    assert outcome.stream == REJECTED, outcome
+    event = json.loads(outcome.event)
+    assert event["reason"] == outcome.reason
+    assert list(event) == ["reason", "event", "bytes", "sha256", "ingest", "rejected_at"]
+    assert event["rejected_at"] == "2026-11-18T11:06:40.000Z"
+    return event
+
+
+def test_a_tweet_becomes_exactly_the_contract():
+    entities = {"hashtags": [{"start": 3, "end": 7, "tag": "All"}, {"start": 8, "end": 9, "tag": "ALL"}]}
+    raw = envelope(text="RT @a: Tom &amp; Jerry  #All #ALL https://t.co/x", lang="en", entities=entities)
+    assert enriched(raw) == {
+        "tweet_id": 1234567890123456789,
+        "created_at": "2026-11-18T11:06:40.000Z",
+        "author_id": "42",
+        "lang": "en",
+        "text": "RT @a: Tom &amp; Jerry  #All #ALL https://t.co/x",
+        "clean_text": "Tom & Jerry #All #ALL",
+        "hashtags": ["all"],
+        "late": False,
+        "ingest": STAMP,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "value"),
+    [
+        ({"text": ""}, "clean_text", ""),
+        ({"text": ""}, "hashtags", []),
+        ({"text": "a\x00b"}, "text", "a\x00b"),
+        ({"text": "a\x00b"}, "clean_text", "a b"),
+        ({"text": "\ud83d alone"}, "text", "\ufffd alone"),
+        ({"text": "\ud83d\ude00"}, "text", "😀"),
+        ({"id": 12}, "tweet_id", 12),
+        ({"id": 2**63 - 1}, "tweet_id", 2**63 - 1),
+        ({"id": str(2**63 - 1)}, "tweet_id", 2**63 - 1),
+        ({"author_id": 42}, "author_id", "42"),
+        ({"lang": ...}, "lang", "und"),
+        ({"lang": None}, "lang", "und"),
+        ({"lang": 3}, "lang", "und"),
+        ({"lang": "x" * 1000}, "lang", "und"),
+        ({"lang": "zh-TW"}, "lang", "zh-TW"),
+        ({"entities": "none"}, "hashtags", ["all"]),
+        ({"created_at": "2026-11-18T12:06:40+01:00"}, "created_at", "2026-11-18T11:06:40.000Z"),
+        ({"created_at": "2026-11-18 11:06:40.1239z"}, "created_at", "2026-11-18T11:06:40.123Z"),
+        ({"created_at": "2026-11-18T11:08:40Z"}, "late", False),
+        ({"created_at": "2026-11-18T10:56:40Z"}, "late", False),
+        ({"created_at": "2026-11-18T10:56:39.999Z"}, "late", True),
+        ({"created_at": "1970-01-01T00:00:00Z"}, "late", True),
+        ({"created_at": "0001-01-01T00:00:00Z"}, "created_at", "0001-01-01T00:00:00.000Z"),
+    ],
+    ids=str,
+)
+def test_unusual_tweets_are_tweets(changes, field, value):
+    assert enriched(envelope(**changes))[field] == value
+
+
+REJECTED_WITH_STAMP: list[tuple[bytes, Reason]] = [
+    (unusable(b'{"data": {"id": "1"'), "not-json"),
+    (unusable(b""), "not-json"),
+    (unusable(b'{"data": {"id": NaN}}'), "not-json"),
+    (unusable(b"[" * 100_000 + b"]" * 100_000), "not-json"),
+    (unusable(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "not-json"),
+    (unusable(b'{"data": {"text": "\xff\xfe"}}'), "invalid-utf8"),
+    (unusable(b"[1, 2, 3]"), "not-an-object"),
+    (unusable(b"null"), "not-an-object"),
+    (envelope(id=...), "missing-field"),
+    (envelope(text=...), "missing-field"),
+    (envelope(created_at=...), "missing-field"),
+    (envelope(author_id=...), "missing-field"),
+    (envelope(author_id=None), "missing-field"),
+    (json.dumps({"ingest": STAMP}).encode(), "missing-field"),
+    (json.dumps({"ingest": STAMP, "data": [1]}).encode(), "wrong-type"),
+    (envelope(id={"not": "an id"}), "wrong-type"),
+    (envelope(id=True), "wrong-type"),
+    (envelope(id=1.5), "wrong-type"),
+    (envelope(id="12x"), "wrong-type"),
+    (envelope(id="-1"), "wrong-type"),
+    (envelope(id="١٢"), "wrong-type"),
+    (envelope(id=2**63), "wrong-type"),
+    (envelope(id=10**400), "wrong-type"),
+    (envelope(id=str(2**63)), "wrong-type"),
+    (envelope(text=["a"]), "wrong-type"),
+    (envelope(author_id=False), "wrong-type"),
+    (envelope(created_at=1_795_000_000), "wrong-type"),
+    (envelope(created_at="Wed Nov 18 11:06:40 +0000 2026"), "wrong-type"),
+    (envelope(created_at="2026-11-18T11:06:40"), "wrong-type"),
+    (envelope(created_at="2026-13-18T11:06:40Z"), "wrong-type"),
+    (envelope(created_at="0001-01-01T00:00:00+01:00"), "wrong-type"),
+    (envelope(created_at="2026-11-18T11:08:40.001Z"), "future"),
+    (envelope(created_at="2030-01-01T00:00:00Z"), "future"),
+    (envelope(text="x" * (1 << 20)), "too-large"),
+    (envelope(text="\x01" * 200_000), "too-large"),
+    (json.dumps({"ingest": STAMP, "raw_base64": "not base64!"}).encode(), "wrong-type"),
+    (json.dumps({"ingest": STAMP, "oversize": 3}).encode(), "wrong-type"),
+]
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    REJECTED_WITH_STAMP,
+    ids=lambda value: value if isinstance(value, str) else value[:90].decode(),
+)
+def test_what_is_no_tweet_is_rejected_with_its_reason(raw, reason):
+    event = rejected(raw)
+    assert event["reason"] == reason
+    assert event["ingest"] == STAMP
+
+
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"", "not-json"),
+        (b"\x00", "not-json"),
+        (b"{", "not-json"),
+        (b"\xff\xfe", "invalid-utf8"),
+        (b"[]", "not-an-object"),
+        (b'{"data": {}}', "missing-field"),
+        (b'{"ingest": null}', "missing-field"),
+        (b'{"ingest": "x"}', "wrong-type"),
+        (b'{"ingest": {"source": "s", "run": "r", "seq": 1}}', "missing-field"),
+        (b'{"ingest": {"sent_at_us": "1", "source": "s", "run": "r", "seq": 1}}', "wrong-type"),
+        (b'{"ingest": {"sent_at_us": true, "source": "s", "run": "r", "seq": 1}}', "wrong-type"),
+        (b'{"ingest": {"sent_at_us": 1e30, "source": "s", "run": "r", "seq": 1}}', "wrong-type"),
+        (b'{"ingest": {"sent_at_us": 1, "source": "s", "run": "r", "seq": -1}}', "wrong-type"),
+    ],
+    ids=str,
+)
+def test_without_a_readable_stamp_the_event_is_rejected_with_none(raw, reason):
+    event = rejected(raw)
+    assert (event["reason"], event["ingest"]) == (reason, None)
+    assert base64.b64decode(event["event"]) == raw
+    assert enrich_event(raw, RULES, NOW_US).sent_at_us is None
+
+
+def test_every_reason_is_tested():
+    assert {reason for _, reason in REJECTED_WITH_STAMP} == set(get_args(Reason))
+
+
+def test_a_stamp_from_the_future_would_push_the_watermark_too():
+    ahead = json.loads(envelope(created_at="2030-01-01T00:00:00Z"))
+    ahead["ingest"]["sent_at_us"] = 1_893_456_000_000_000
+    assert rejected(json.dumps(ahead).encode())["reason"] == "future"
+
+
+def test_rejection_keeps_the_first_64_kib_of_the_original_and_the_digest_of_all():
+    payload = b"x\xff" * 100_000
+    event = rejected(unusable(payload))
+    assert base64.b64decode(event["event"]) == payload[:REJECTED_EVENT_BYTES]
+    assert event["bytes"] == len(payload)
+    assert event["sha256"] == hashlib.sha256(payload).hexdigest()
+
+
+def test_oversize_is_known_by_size_and_digest_only():
+    raw = json.dumps({"ingest": STAMP, "oversize": {"bytes": 2_000_000, "sha256": "ab" * 32}}).encode()
+    event = rejected(raw)
+    assert (event["reason"], event["event"], event["bytes"]) == ("too-large", "", 2_000_000)
+    assert (event["sha256"], event["ingest"]) == ("ab" * 32, STAMP)
+
+
+def test_a_payload_that_only_the_ingester_could_not_read_is_a_tweet():
+    payload = json.dumps({"data": DATA | {"text": "\ud83d"}}).encode()
+    assert enriched(unusable(payload))["text"] == "\ufffd"
+
+
+def test_of_repeated_keys_the_last_counts():
+    raw = envelope().replace(b'"text": "Hi #All"', b'"text": 3, "text": "last"')
+    assert enriched(raw)["text"] == "last"
+
+
+def test_what_else_lies_in_the_stamp_does_not_travel_on():
+    raw = json.dumps({"ingest": STAMP | {"extra": 1}, "data": DATA}).encode()
+    assert enriched(raw)["ingest"] == STAMP
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["1", DATA["created_at"]]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*DATA, "entities"]), inner),
+    max_leaves=8,
+)
+
+
+@given(st.binary() | json_values.map(json.dumps).map(str.encode))
+def test_no_event_is_an_error(raw):
+    check(enrich_event(raw, RULES, NOW_US))
+
+
+@given(st.fixed_dictionaries({}, optional={"ingest": st.just(STAMP) | json_values, "data": json_values,
+                                           "raw_base64": json_values, "oversize": json_values}))
+def test_no_envelope_is_an_error(event):
+    check(enrich_event(json.dumps(event).encode(), RULES, NOW_US))
+
+
+@given(st.sampled_from([*DATA, "lang", "entities"]), json_values)
+def test_no_field_is_an_error(field, value):
+    check(enrich_event(envelope(**{field: value}), RULES, NOW_US))
+
+
+def check(outcome: Outcome) -> None:
+    orjson.loads(outcome.event)
+    assert outcome.stream == (REJECTED if outcome.reason else ENRICHED)
+    assert len(outcome.event) <= RULES.max_event_bytes

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+from pyspark.sql import SparkSession
+
+from common.telemetry import StageTelemetry, read_stages
+from spark_jobs import measures, transforms
+from spark_jobs.measures import EnrichTelemetry, sent_at_us
+from tests.spark_jobs.test_transforms import DATA, RULES, raw_events
+
+PORT = 24201
+
+
+def test_times_are_spread_as_the_quantiles_are():
+    assert sent_at_us([10, 20, 40], 5).tolist() == [10, 15, 20, 30, 40]
+    assert sent_at_us([7] * 51, 3).tolist() == [7, 7, 7]
+    assert sent_at_us(list(range(51)), 1).tolist() == [0]
+
+
+@pytest.fixture
+def redis_address(tmp_path: Path) -> Iterator[str]:
+    command = ["redis-server", "--bind", "127.0.0.1", "--port", str(PORT), "--save", "", "--dir", str(tmp_path)]
+    server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    yield f"redis://127.0.0.1:{PORT}/0"
+    server.terminate()
+    server.wait(timeout=10)
+
+
+@pytest.mark.server
+def test_each_batch_is_recorded_once_with_its_reasons(spark: SparkSession, tmp_path: Path, redis_address: str):
+    telemetry = StageTelemetry(redis_address, "test:", "enriched", "spark")
+    listener = EnrichTelemetry(telemetry)
+    spark.streams.addListener(listener)
+    events = raw_events((DATA / "tweets.jsonl").read_text().splitlines())
+    events[-1] = events[-1].replace(b'"created_at": "2026', b'"created_at": "2016')
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1").write_bytes(b"\n".join([*events[:200], b"no json"]))
+    (tmp_path / "in" / "2").write_bytes(b"\n".join([*events[200:], events[0].replace(b'"id"', b'"di"')]))
+    lines = spark.readStream.option("maxFilesPerTrigger", 1).text(str(tmp_path / "in"))
+    rows = measures.observed(transforms.enrich(lines.selectExpr("cast(value as binary)"), RULES))
+    query = rows.select("event", "stream").writeStream.format("noop").trigger(availableNow=True)
+    query.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination()
+    await_end(redis_address)
+    spark.streams.removeListener(listener)
+    with redis.Redis.from_url(redis_address) as client:
+        stage = read_stages(client, "test:", time.time())["enriched"]
+    newest = sorted(int(event.split(b'"sent_at_us": ')[1][:16]) for event in events)
+    assert stage.total == 301
+    assert stage.sent_high_us == newest[-1]
+    assert stage.passed_on == {"searchable": newest[-1], "ranked": newest[-2]}
+    extra = {name: count for name, count in stage.extra.items() if count and name != "bytes"}
+    assert extra == {"rejected": 2, "rejected_not-json": 1, "rejected_missing-field": 1, "late": 1, "unstamped": 1}
+    assert stage.latencies.get_total_count() == 301
+
+
+def await_end(redis_address: str) -> None:
+    """Returns when the query's end has been reported, and so its batches: Spark tells its listeners later, in order."""
+    with redis.Redis.from_url(redis_address) as client:
+        deadline = time.monotonic() + 30
+        while not json.loads(client.get("test:telemetry:enriched:spark") or '{"ended": false}')["ended"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)

@@ -1,0 +1,140 @@
+"""A running instance, driven as a user would: by the command line and by HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import redis
+import requests
+
+from common.settings import Settings
+from ingest.manifest import read_manifests
+
+ROOT = Path(__file__).parent.parent
+T = TypeVar("T")
+
+
+def eventually(what: str, probe: Callable[[], T], timeout: float = 60) -> T:
+    """The first true answer of `probe`, asked again until `timeout` seconds have passed."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            answer = probe()
+        except (requests.RequestException, AssertionError) as error:
+            answer = None
+            why = f": {error}"
+        else:
+            why = ""
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not happen within {timeout} s{why}")
+        time.sleep(0.2)
+
+
+def kill(pids: Iterable[int]) -> None:
+    """SIGKILL to each that still runs."""
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+class Stack:
+    def __init__(self, instance: str, **settings: str) -> None:
+        self.instance = instance
+        self.environment = {
+            **os.environ,
+            "MURMUR_PORT_BASE": "23000",
+            "MURMUR_RANKING_LIMIT": "5000",
+            "MURMUR_SEARCH_CACHE_S": "2",
+            **settings,
+        }
+
+    def up(self) -> None:
+        self.murmur("down", "--wipe", "--yes", check=False)
+        self.murmur("up", timeout=240)
+
+    def down(self) -> None:
+        self.murmur("down", "--wipe", "--yes", check=False)
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """A command of `murmur` that goes on while the test does something else."""
+        return subprocess.Popen(
+            [str(ROOT / "murmur"), *words, "--instance", self.instance],
+            env=self.environment, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    def murmur(self, *words: str, timeout: float = 180, check: bool = True) -> str:
+        process = self.start(*words)
+        try:
+            output, errors = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        if check and process.returncode:
+            raise AssertionError(f"murmur {' '.join(words)} ended with {process.returncode}:\n{output}\n{errors}")
+        return output
+
+    def ingest(self, *words: str, timeout: float = 180) -> dict[str, Any]:
+        return json.loads(self.murmur("ingest", *words, "--json", timeout=timeout).strip().splitlines()[-1])
+
+    def audit(self, *words: str, timeout: int = 120) -> dict[str, dict[str, int]]:
+        """The stages of `murmur audit`; what is missing or twice is for the test to judge."""
+        output = self.murmur("audit", *words, "--timeout", str(timeout), "--json", timeout=timeout + 120, check=False)
+        return json.loads(output.strip().splitlines()[-1])["stages"]
+
+    def status(self) -> dict[str, Any]:
+        return json.loads(self.murmur("status", "--json"))
+
+    def pids(self) -> dict[str, list[int]]:
+        """Process ids by name: a launcher may stand above the process that does the work."""
+        return {
+            process["name"]: [process["pid"], *(child["pid"] for child in process["children"])]
+            for process in self.status()["processes"] if process["pid"]
+        }
+
+    def kill(self, name: str) -> None:
+        kill(self.pids()[name])
+
+    def acknowledged(self, run: str) -> int:
+        """How many events of a run the middleware has acknowledged, by the run's manifest."""
+        manifest = read_manifests(self.settings()).get(run)
+        return manifest.acknowledged if manifest else 0
+
+    def get(self, path: str, **query: Any) -> Any:
+        response = requests.get(f"{self.url}/api/v1/{path}", params=query, timeout=10)
+        response.raise_for_status()
+        return response.json()
+
+    @property
+    def url(self) -> str:
+        return self.settings().url
+
+    def settings(self) -> Settings:
+        """The settings of the running instance, for a test that reaches behind the command line."""
+        return Settings(**json.loads((ROOT / ".murmur" / "instances" / self.instance / "settings.json").read_text()),
+                        home=ROOT / ".murmur")
+
+    def wait_for_count(self, bucket_start: int, hashtag: str, count: int) -> None:
+        """Returns when Redis shows that count."""
+        settings = self.settings()
+        client = redis.Redis.from_url(settings.redis_address)
+        key = f"{settings.redis_prefix}bucket:{bucket_start}"
+        eventually(f"{hashtag!r} reaches {count}", lambda: int(client.hget(key, hashtag) or 0) == count, 30)
+
+    def rows(self, query: str, *values: Any) -> list[tuple]:
+        path = self.settings().database_address.removeprefix("sqlite:///")
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            return database.execute(query, values).fetchall()
+
+    def ranking(self, window: str = "1h") -> dict[str, int]:
+        return {h["hashtag"]: h["count"] for h in self.get("trending", window=window, limit=5000)["hashtags"]}

@@ -1,0 +1,119 @@
+"""The description at /openapi.json is complete, and the answers are as described."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+TYPES: dict[str, Any] = {
+    "object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
+    "null": type(None),
+}
+
+
+@pytest.fixture
+def spec(client: FlaskClient) -> dict[str, Any]:
+    return client.get("/openapi.json").json
+
+
+class Mismatch(Exception):
+    """A value is not as its schema says."""
+
+
+def check(value: Any, schema: dict[str, Any], spec: dict[str, Any], at: str = "$") -> None:
+    """Raises Mismatch unless the value is as described, without a property that is not."""
+    if "$ref" in schema:
+        return check(value, resolve(schema["$ref"], spec), spec, at)
+    if "anyOf" in schema:
+        if not any(matches(value, option, spec) for option in schema["anyOf"]):
+            raise Mismatch(f"{at}: {value!r} is none of {schema['anyOf']}")
+        return None
+    if not isinstance(value, TYPES[schema["type"]]):
+        raise Mismatch(f"{at}: {value!r} is no {schema['type']}")
+    if "enum" in schema and value not in schema["enum"]:
+        raise Mismatch(f"{at}: {value!r} is not in {schema['enum']}")
+    if "minimum" in schema and value < schema["minimum"]:
+        raise Mismatch(f"{at}: {value!r} is too small")
+    if schema["type"] == "array":
+        for n, item in enumerate(value):
+            check(item, schema["items"], spec, f"{at}[{n}]")
+    if schema["type"] == "object":
+        properties, extra = schema.get("properties", {}), schema.get("additionalProperties", False)
+        if missing := set(schema.get("required", [])) - set(value):
+            raise Mismatch(f"{at}: {missing} missing")
+        for name, part in value.items():
+            if name not in properties and not extra:
+                raise Mismatch(f"{at}: {name} is not described")
+            check(part, properties.get(name, extra), spec, f"{at}.{name}")
+    return None
+
+
+def matches(value: Any, schema: dict[str, Any], spec: dict[str, Any]) -> bool:
+    try:
+        check(value, schema, spec)
+    except Mismatch:
+        return False
+    return True
+
+
+def resolve(reference: str, spec: dict[str, Any]) -> dict[str, Any]:
+    return spec["components"]["schemas"][reference.removeprefix("#/components/schemas/")]
+
+
+@pytest.mark.parametrize(("path", "status"), [
+    ("/api/v1/trending", 200),
+    ("/api/v1/trending?window=1h", 503),
+    ("/api/v1/trending?window=2h", 400),
+    ("/api/v1/pipeline", 200),
+    ("/api/v1/search?q=football", 503),
+    ("/api/v1/search?limit=0", 400),
+    ("/api/v1/events?window=x", 400),
+    ("/healthz", 200),
+    ("/readyz", 503),
+    ("/metrics", 200),
+])
+def test_an_answer_is_as_described(client: FlaskClient, spec: dict, ranking: dict, path: str, status: int) -> None:
+    response = client.get(path)
+    assert response.status_code == status
+    described = spec["paths"][path.partition("?")[0]]["get"]["responses"][str(status)]
+    content = described["content"][response.mimetype]
+    check(response.json if "json" in response.mimetype else response.text, content["schema"], spec)
+    assert set(described.get("headers", {})) <= set(response.headers.keys())
+
+
+def test_the_check_can_fail(client: FlaskClient, spec: dict, ranking: dict) -> None:
+    schema = resolve("#/components/schemas/Ranking", spec)
+    good = client.get("/api/v1/trending").json
+    check(good, schema, spec)
+    for bad in ({"tweets": None}, {"tweets": -1}, {"window": "2m"}, {"hashtags": [{}]}, {"other": 1}):
+        with pytest.raises(Mismatch):
+            check(good | bad, schema, spec)
+
+
+def test_everything_is_described(spec: dict) -> None:
+    assert set(spec["paths"]) == {
+        "/api/v1/trending", "/api/v1/search", "/api/v1/pipeline", "/api/v1/events", "/healthz", "/readyz", "/metrics",
+    }
+    for path, operations in spec["paths"].items():
+        operation = operations["get"]
+        assert operation["summary"], path
+        for parameter in operation["parameters"]:
+            assert parameter["description"], (path, parameter["name"])
+        for status, response in operation["responses"].items():
+            assert response["description"], (path, status)
+            assert response["content"], (path, status)
+
+
+def test_every_reference_leads_somewhere(spec: dict) -> None:
+    def references(part: Any) -> list[str]:
+        if isinstance(part, dict):
+            own = [part["$ref"]] if "$ref" in part else []
+            return own + [found for value in part.values() for found in references(value)]
+        return [found for value in part for found in references(value)] if isinstance(part, list) else []
+
+    found = references(spec)
+    assert len(found) > 10
+    for reference in found:
+        assert resolve(reference, spec)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+from flask.testing import FlaskClient
+from redis import Redis
+
+from common.settings import Settings
+from common.telemetry import StageTelemetry
+
+
+def test_what_is_unknown_is_null(client: FlaskClient) -> None:
+    body = client.get("/api/v1/pipeline").json
+    assert (body["middleware"], body["durability"]) == ("pravega", "fsync")
+    assert [stage["name"] for stage in body["stages"]] == ["published", "enriched", "ranked", "searchable"]
+    for stage in body["stages"]:
+        assert stage["rate_per_s"] is stage["lag_events"] is stage["lag_seconds"] is None
+        assert stage["latency_ms"] == {"p50": None, "p95": None, "p99": None}
+
+
+@pytest.fixture
+def enriched(settings: Settings, redis: Redis) -> None:
+    """Ten tweets are published, and enriched 50 ms later; one event was rejected."""
+    now = time.time_ns() // 1000
+    for stage, completed in (("published", now), ("enriched", now + 50_000)):
+        telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, stage, "0")
+        telemetry.record([now] * 10, completed)
+        if stage == "enriched":
+            telemetry.add(**{"rejected": 1, "rejected_not-json": 1})
+        telemetry.close()
+
+
+def test_the_stages_that_report_are_known(client: FlaskClient, enriched: None) -> None:
+    stages = {stage["name"]: stage for stage in client.get("/api/v1/pipeline").json["stages"]}
+    assert (stages["enriched"]["lag_events"], stages["enriched"]["lag_seconds"]) == (0, 0)
+    assert stages["enriched"]["latency_ms"]["p99"] == pytest.approx(50, abs=1)
+    assert stages["ranked"]["lag_events"] is None
+
+
+def test_metrics(client: FlaskClient, enriched: None) -> None:
+    response = client.get("/metrics")
+    assert response.mimetype == "text/plain"
+    lines = response.text.splitlines()
+    for line in (
+        'murmur_instance_info{durability="fsync",middleware="pravega"} 1.0',
+        "murmur_redis_up 1.0",
+        'murmur_stage_tweets_total{stage="enriched"} 10.0',
+        'murmur_stage_lag_events{stage="enriched"} 0.0',
+        'murmur_rejected_events_total{reason="not-json"} 1.0',
+        "murmur_event_streams 0.0",
+    ):
+        assert line in lines
+    assert not [line for line in lines if "NaN" in line or 'stage="ranked"' in line]
+
+
+def test_metrics_without_redis(lonely: FlaskClient) -> None:
+    response = lonely.get("/metrics")
+    assert response.status_code == 200
+    assert "murmur_redis_up 0.0" in response.text
+    assert "stage=" not in response.text

@@ -1,0 +1,56 @@
+"""The HTTP API."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from apiflask import APIFlask
+from flask import Response
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from common.settings import Settings
+from web import events, health, pipeline, problems, search, trending
+from web.openapi import describe
+
+REDIS_TIMEOUT_S = 1.0
+MAX_BODY_BYTES = 64 << 10
+"""No request of this API has a body."""
+
+SECURITY_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def create_app(settings: Settings | None = None) -> APIFlask:
+    """The application of one process, by `settings` or else those of the instance that MURMUR_SETTINGS names.
+
+    It connects to nothing yet: each dependency is met at the first request that needs it, and missed with 503.
+    """
+    settings = settings or Settings.load()
+    app = APIFlask(__name__, title="Murmuration", version=version("murmuration"), docs_path=None)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.json.sort_keys, app.json.ensure_ascii = False, False  # type: ignore[attr-defined]
+    redis = Redis.from_url(
+        settings.redis_address, retry=Retry(NoBackoff(), 1), decode_responses=True,
+        socket_timeout=REDIS_TIMEOUT_S, socket_connect_timeout=REDIS_TIMEOUT_S,
+    )
+    app.extensions |= {"settings": settings, "redis": redis}
+    problems.register(app)
+    for feature in (trending, search, pipeline, events, health):
+        app.register_blueprint(feature.blueprint)
+    search.register(app)
+    events.register(app)
+    describe(app)
+
+    @app.after_request
+    def secure(response: Response) -> Response:
+        for name, value in SECURITY_HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    return app

@@ -1,0 +1,68 @@
+"""The stream of events that keeps a page live."""
+
+from __future__ import annotations
+
+from apiflask import APIBlueprint, APIFlask
+from flask import Response, current_app
+from redis.exceptions import RedisError
+
+from common.settings import Settings
+from web import pipeline, problems
+from web.broadcast import Broadcast, Full, Message, Topic
+from web.openapi import errors
+from web.problems import Unavailable
+from web.trending import TrendingQuery, read_ranking
+
+RETRY_WHEN_FULL_S = 10
+
+blueprint = APIBlueprint("events", __name__, url_prefix="/api/v1", tag="Events")
+
+DESCRIPTION = """Server-Sent Events. `data` is one line of JSON.
+
+- `trending`: the body of `GET trending` for `window` and `limit`
+- `pipeline`: the body of `GET pipeline`
+- `problem`: the body of the error that one of them would answer; the stream goes on, and so may the last data
+
+Each is sent at once, then when it changes (at most once a second), and after 5 s even if it has not changed. A client
+that reads slowly gets only the newest of each. A comment keeps a silent stream open."""
+
+
+def register(app: APIFlask) -> None:
+    settings: Settings = app.extensions["settings"]
+    redis = app.extensions["redis"]
+
+    def read(topic: Topic) -> Message:
+        try:
+            if topic.event == "pipeline":
+                return Message("pipeline", pipeline.read(redis, settings).model_dump_json())
+            ranking = read_ranking(redis, settings.redis_prefix, topic.window, topic.limit)
+            return Message("trending", ranking.model_dump_json())
+        except Unavailable as error:
+            return Message("problem", problems.body(503, error.detail))
+        except RedisError:
+            return Message("problem", problems.body(503, "Redis does not answer."))
+
+    app.extensions["broadcast"] = Broadcast(read, settings.web_streams)
+
+
+@blueprint.get("/events")
+@blueprint.input(TrendingQuery, location="query", arg_name="query")
+@blueprint.doc(description=DESCRIPTION, responses={
+    200: {
+        "description": "Events until the client leaves or the server ends",
+        "content": {"text/event-stream": {"schema": {"type": "string"}}},
+    },
+    **errors(400, 503),
+})
+def events(query: TrendingQuery) -> Response:
+    """Rankings and pipeline as they change"""
+    broadcast: Broadcast = current_app.extensions["broadcast"]
+    try:
+        subscription = broadcast.subscribe(Topic("trending", query.window, query.limit), Topic("pipeline"))
+    except Full:
+        raise Unavailable("No further event stream is free: ask again later, or poll.", RETRY_WHEN_FULL_S) from None
+    response = Response(subscription.frames(), mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    # Not by the iterator: one that was never begun, because the client left early, is not told of its end.
+    response.call_on_close(lambda: broadcast.unsubscribe(subscription))
+    return response
+

@@ -1,0 +1,68 @@
+"""The pipeline's telemetry as Prometheus metrics, read at every scrape."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily, Metric
+from prometheus_client.registry import Collector
+from redis import Redis
+from redis.exceptions import RedisError
+
+from common.settings import Settings
+from common.telemetry import read_pipeline, read_stages
+from web.broadcast import Broadcast
+
+QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
+REJECTED = "rejected_"
+"""Begins the names of the counters of rejected events; the rest is the reason."""
+
+
+class PipelineCollector(Collector):
+    """What is unknown is left out, never 0. Without Redis only `murmur_redis_up` and the process's own remain."""
+
+    def __init__(self, redis: Redis, settings: Settings, broadcast: Broadcast) -> None:
+        self._redis, self._settings, self._broadcast = redis, settings, broadcast
+
+    def collect(self) -> Iterator[Metric]:
+        yield InfoMetricFamily("murmur_instance", "What runs", {
+            "middleware": self._settings.middleware, "durability": self._settings.durability,
+        })
+        yield GaugeMetricFamily("murmur_event_streams", "Open event streams of this process", len(self._broadcast))
+        try:
+            figures = [*self._now(), *self._totals()]
+        except RedisError:
+            figures = []
+        yield GaugeMetricFamily("murmur_redis_up", "Whether Redis answered this scrape", int(bool(figures)))
+        yield from figures
+
+    def _now(self) -> list[Metric]:
+        rate = GaugeMetricFamily("murmur_stage_rate", "Tweets per second that complete the stage", labels=["stage"])
+        lag = GaugeMetricFamily("murmur_stage_lag_events", "Tweets by which the stage is behind", labels=["stage"])
+        behind = GaugeMetricFamily("murmur_stage_lag_seconds", "Seconds by which the stage is behind", labels=["stage"])
+        latency = GaugeMetricFamily(
+            "murmur_stage_latency_seconds", "From intended send to stage, over 30 s", labels=["stage", "quantile"]
+        )
+        for stage in read_pipeline(self._redis, self._settings.redis_prefix):
+            name = stage["name"]
+            for family, value in ((rate, "rate_per_s"), (lag, "lag_events"), (behind, "lag_seconds")):
+                if stage[value] is not None:  # type: ignore[literal-required]
+                    family.add_metric([name], stage[value])  # type: ignore[literal-required]
+            for percentile, milliseconds in stage["latency_ms"].items():
+                if milliseconds is not None:
+                    latency.add_metric([name, QUANTILES[percentile]], milliseconds / 1000)
+        return [rate, lag, behind, latency]
+
+    def _totals(self) -> list[Metric]:
+        completed = CounterMetricFamily("murmur_stage_tweets", "Tweets that completed the stage", labels=["stage"])
+        rejected = CounterMetricFamily("murmur_rejected_events", "Rejected events, by reason", labels=["reason"])
+        other = CounterMetricFamily("murmur_stage_counter", "Counters beside the totals", labels=["stage", "counter"])
+        for name, stage in read_stages(self._redis, self._settings.redis_prefix, time.time()).items():
+            completed.add_metric([name], stage.total)
+            for counter, count in stage.extra.items():
+                if counter.startswith(REJECTED):
+                    rejected.add_metric([counter.removeprefix(REJECTED)], count)
+                else:
+                    other.add_metric([name, counter], count)
+        return [completed, rejected, other]

@@ -1,0 +1,25 @@
+"""How gunicorn serves the API: `gunicorn --config python:web.server --bind 127.0.0.1:<port> "web:create_app()"`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from common.settings import Settings
+
+SPARE_THREADS = 8
+"""For everything but event streams, each of which holds a thread."""
+
+wsgi_app = "web:create_app()"
+worker_class = "gthread"
+workers = 1
+threads = Settings.load().web_streams + SPARE_THREADS
+graceful_timeout = 3
+limit_request_line = 0
+"""Unlimited: a query that is too long is to be answered as every bad query is. Nginx in front has a bound."""
+control_socket_disable = True
+loglevel = "warning"
+
+
+def post_worker_init(worker: Any) -> None:
+    """Event streams end when the process is told to end; gunicorn would wait for them."""
+    worker.wsgi.extensions["broadcast"].alive = lambda: worker.alive
