@@ -54,13 +54,13 @@ def refuse_change(settings: Settings, flags: dict[str, Any]) -> None:
 
 
 def bring_up(settings: Settings, servers_only: bool) -> None:
-    """Configures, starts what does not run, and waits: the servers first, since all that is ours waits for them."""
+    """Configures, starts what does not run, and waits: the servers first, since most of ours waits for them."""
     began = time.monotonic()
     processes.write_configuration(settings)
     servers = processes.servers(settings)
     ours = [] if servers_only else processes.applications(settings)
     if not supervision.is_running(settings):
-        supervision.write_configuration(settings, servers)
+        supervision.write_configuration(settings, servers + [process for process in ours if process.early])
         click.echo(f"starting instance {settings.instance} on {settings.middleware} ({settings.durability}), "
                    f"logs in {settings.log_dir}")
         supervision.start(settings)

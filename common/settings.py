@@ -82,6 +82,8 @@ class Settings(BaseSettings):
     watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
+    jvm_options: str = Field("", description="further options of the JVM inside a process, separated by spaces")
+
     # -- consumers, search
     redis_url: str = Field("", description="address of Redis; empty: the local one")
     database_url: str = Field("", description="SQLAlchemy URL of the tweets; empty: SQLite in the instance's folder")
@@ -161,7 +163,7 @@ class Settings(BaseSettings):
     def save(self) -> None:
         """Writes the resolved settings, readable by the owner only: they hold the ingest token."""
         self.instance_dir.mkdir(parents=True, exist_ok=True)
-        content = self.model_dump(mode="json", exclude={"home", "x_bearer_token"})
+        content = self.model_dump(mode="json", exclude={"home", "x_bearer_token", "jvm_options"})
         descriptor = os.open(self.settings_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             json.dump(content, file, indent=1)

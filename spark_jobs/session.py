@@ -24,6 +24,9 @@ LOCAL = {
 }
 """On a laptop only; on a cluster `spark-submit` says where and how."""
 
+JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1"
+"""The optimising compiler would take most of two cores for minutes, while the queries wait."""
+
 CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecutor"
 """Warns of every batch that takes longer than the trigger interval, which is what catching up looks like."""
 
@@ -66,7 +69,7 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         for key, value in LOCAL.items():
             conf.setIfMissing(key, value)
         conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
-        conf.setIfMissing("spark.driver.extraJavaOptions", "-Djava.net.preferIPv4Stack=true")
+        conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {settings.jvm_options}")
         conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
         if jars := sorted(settings.jar_dir.glob("spark/*.jar")):
             conf.setIfMissing("spark.jars", ",".join(map(str, jars)))

@@ -21,7 +21,10 @@ class MissingProgram(Exception):
 
 @dataclass(frozen=True)
 class Process:
-    """One supervised process. Those of a lower `stage` start earlier and stop later; `stop_seconds` bounds the stop."""
+    """One supervised process. Those of a lower `stage` start earlier and stop later; `stop_seconds` bounds the stop.
+
+    One that takes long before it needs the servers starts beside them: `early`.
+    """
 
     name: str
     command: tuple[str, ...]
@@ -29,6 +32,7 @@ class Process:
     ready: Probe
     ready_seconds: int = 120
     stop_seconds: int = 10
+    early: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 
 from common.settings import Port, Settings
-from deploy.local import probes
+from deploy.local import class_data, probes
 from deploy.local.process import Process, program, python
 from deploy.local.rendering import write
 
@@ -42,6 +42,9 @@ def servers(settings: Settings) -> list[Process]:
 
 def applications(settings: Settings) -> list[Process]:
     """Our own processes, and Nginx in front of them. Each waits for what it needs."""
+    def jvm_options(name: str) -> dict[str, str]:
+        return {"MURMUR_JVM_OPTIONS": " ".join(class_data.options(settings, f"{name}-{settings.middleware}"))}
+
     replicas = [
         Process(
             f"web-{n}", gunicorn("web:create_app()", settings.port(Port.WEB, n), "--config", "python:web.server"),
@@ -51,15 +54,18 @@ def applications(settings: Settings) -> list[Process]:
     ]
     return [
         Process(
-            "spark", python("spark_jobs.application"), stage=3, ready_seconds=240, stop_seconds=20,
+            "spark", python("spark_jobs.application"), stage=3, ready_seconds=240, stop_seconds=40, early=True,
             ready=probes.written_since_start(settings.state_dir / "spark.ready"),
-            environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+            environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, **jvm_options("spark")},
         ),
-        Process("trending", python("consumers.trending"), stage=3, ready=probes.reports(settings, "ranked")),
-        Process("search", python("consumers.search"), stage=3, ready=probes.reports(settings, "searchable")),
+        Process("trending", python("consumers.trending"), stage=3, ready=probes.reports(settings, "ranked"),
+                environment=jvm_options("trending")),
+        Process("search", python("consumers.search"), stage=3, ready=probes.reports(settings, "searchable"),
+                environment=jvm_options("search")),
         Process(
             "ingest-http", gunicorn("ingest.http:create_app()", settings.port(Port.INGEST), *INGEST_SERVER),
             stage=4, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
+            environment=jvm_options("ingest-http"),
         ),
         *replicas,
         Process(

@@ -101,6 +101,8 @@ class Pravega(Middleware):
             },
             write_options={
                 **where, "exactly_once": "true", "transaction_timeout_ms": str(TRANSACTION_TIMEOUT_MS),
+                # A transaction that is being committed cannot fail any more: the next batch need not wait for it.
+                "read_after_write_consistency": "false",
             },
             exactly_once=True,
         )
@@ -119,7 +121,8 @@ class Pravega(Middleware):
         if self._connection is None:
             self._probe()
             self._connection = jvm.connection(
-                self.settings.jar_dir / "pravega-client", self._uri, self._scope, CALL_SECONDS
+                self.settings.jar_dir / "pravega-client", self._uri, self._scope, CALL_SECONDS,
+                self.settings.jvm_options,
             )
         return self._connection
 

@@ -24,13 +24,15 @@ _OPTIONS = (
 _starting = threading.Lock()
 
 
-def connection(jars: Path, uri: str, scope: str, timeout_s: float) -> Any:
-    """A murmuration.pravega.Connection; starts the JVM if it does not run yet. Never before a fork."""
+def connection(jars: Path, uri: str, scope: str, timeout_s: float, options: str) -> Any:
+    """A murmuration.pravega.Connection. Starts the JVM, with these further options, if there is none: so never before
+    a fork.
+    """
     with _starting:
         if not jpype.isJVMStarted():
             if not jars.exists():
                 raise MiddlewareError(f"Pravega's client is not in {jars}: run `make setup`")
-            jpype.startJVM(*_OPTIONS, classpath=[f"{jars}/*"], convertStrings=True)
+            jpype.startJVM(*_OPTIONS, *options.split(), classpath=[f"{jars}/*"], convertStrings=True)
     return jpype.JClass("murmuration.pravega.Connection")(uri, scope, round(timeout_s * 1000))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.settings import Port, Settings
-from deploy.local import probes
+from deploy.local import class_data, probes
 from deploy.local.process import MissingProgram, Process, after, program, python
 from deploy.local.rendering import FOLDER, write
 
@@ -33,12 +33,13 @@ def processes(settings: Settings) -> list[Process]:
     return [
         Process(
             "zookeeper",
-            java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", str(conf / "zookeeper.cfg")),
+            java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", str(conf / "zookeeper.cfg"),
+                 options=class_data.options(settings, "zookeeper")),
             stage=0, ready=probes.zookeeper(settings.port(Port.ZOOKEEPER)),
         ),
         Process(
             "bookkeeper", after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie")),
-            stage=1, ready=probes.accepts(settings.port(Port.BOOKIE)),
+            stage=1, ready=probes.accepts(settings.port(Port.BOOKIE)), stop_seconds=20,
         ),
         # The controller ignores SIGTERM for long at times: it has nothing to save.
         Process(
@@ -53,10 +54,11 @@ def processes(settings: Settings) -> list[Process]:
             "segment-store",
             after([settings.port(Port.BOOKIE)], java(
                 settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
+                    *class_data.options(settings, "segment-store"),
                     "-XX:MaxDirectMemorySize=3g",
                     f"-Dpravega.configurationFile={conf / 'segment-store.properties'}",
                 ))),
-            stage=2, ready=probes.accepts(settings.port(Port.SEGMENT_STORE)),
+            stage=2, ready=probes.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=20,
         ),
     ]
 

@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 from common.settings import Port, Settings
+from deploy.local import class_data
 from deploy.local.pravega import ZNODE, java
 
 BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
@@ -19,7 +20,8 @@ def main() -> None:
     settings = Settings.load()
     format_once(settings)
     command = java(settings, BOOKIE_HEAP, "org.apache.bookkeeper.server.Main", "--conf", configuration(settings),
-                   options=(f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}",))
+                   options=(*class_data.options(settings, "bookkeeper"),
+                            f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}"))
     os.execv(command[0], command)
 
 
