@@ -7,7 +7,7 @@ from importlib import import_module
 from common.settings import Settings
 from middleware.base import Middleware
 
-_MODULES = {"pravega": "middleware.pravega:Pravega"}
+_MODULES = {"pravega": "middleware.pravega:Pravega", "kafka": "middleware.kafka:Kafka"}
 
 
 def registry() -> tuple[str, ...]:

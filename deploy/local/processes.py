@@ -11,7 +11,7 @@ from deploy.local import probes
 from deploy.local.process import Process, program, python
 from deploy.local.rendering import write
 
-MIDDLEWARES = {"pravega": "deploy.local.pravega"}
+MIDDLEWARES = {"pravega": "deploy.local.pravega", "kafka": "deploy.local.kafka"}
 """Each module offers `processes(settings)` and `write_configuration(settings)`."""
 
 INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-timeout", "3", "--log-level", "warning",

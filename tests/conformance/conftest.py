@@ -12,7 +12,7 @@ from middleware.base import Middleware
 from tests.conformance.servers import Servers, running
 
 
-@pytest.fixture(scope="session", params=["pravega"])
+@pytest.fixture(scope="session", params=["pravega", "kafka"])
 def servers(request: pytest.FixtureRequest) -> Servers:
     return running(request.param)
 
