@@ -31,6 +31,7 @@ from middleware.kafka_reader import SESSION_SECONDS, KafkaConsumer
 from middleware.kafka_writer import KafkaProducer, record_bytes
 
 log = logging.getLogger(__name__)
+client_log = logging.getLogger(f"{__name__}.client")
 
 ANSWER_SECONDS = 5.0
 CREATION_SECONDS = 20.0
@@ -42,6 +43,27 @@ SEGMENTS_KEPT = 8
 
 SPARK_BATCH_BYTES = 256 << 10
 """What one task sends at once to a partition; Java's default is 16 KiB."""
+
+
+CHATTER_SECONDS = 10.0
+
+
+class Seldom(logging.Filter):
+    """Lets a kind of message of the client pass once in CHATTER_SECONDS: it reports every attempt to connect."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind, now = " ".join(record.getMessage().split(None, 2)[:2]), time.monotonic()
+        if now - self._last.get(kind, -CHATTER_SECONDS) < CHATTER_SECONDS:
+            return False
+        self._last[kind] = now
+        return True
+
+
+client_log.addFilter(Seldom())
 
 
 class Kafka(Middleware):
@@ -191,9 +213,10 @@ class Kafka(Middleware):
         return {
             "bootstrap.servers": self._servers,
             "client.id": "murmur",
+            "reconnect.backoff.ms": 250,
             "reconnect.backoff.max.ms": 1000,
             "log.connection.close": False,
-            "logger": log,
+            "logger": client_log,
         }
 
     def _client(self) -> AdminClient:

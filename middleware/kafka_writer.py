@@ -14,7 +14,7 @@ RECORD_OVERHEAD_BYTES = 64 << 10
 """What a record may have beside its event: the key, and some ten bytes of its own."""
 
 MAX_INFLIGHT_EVENTS, MAX_INFLIGHT_KIB = 100_000, 64 << 10
-DELIVERY_SECONDS = 60
+DELIVERY_SECONDS = 120
 """How long an event is tried to be delivered, from `send` on."""
 
 FULL_SECONDS = 0.005
