@@ -124,7 +124,7 @@ class Settings(BaseSettings):
 
     @property
     def jar_dir(self) -> Path:
-        """Holds a folder of jars for the servers of each middleware, and in `spark` one for each of its data sources."""
+        """Holds a folder of jars for the servers of each middleware, and in `spark` one for each data source."""
         return self.home.resolve() / "jars"
 
     @property

@@ -130,8 +130,8 @@ class Middleware(Closing, ABC):
         """Removes a group, whose members are closed, and its position; does nothing if there is none."""
 
     @abstractmethod
-    def durability_in_force(self) -> Durability:
-        """Durability class of the running server, whatever the settings wish for: asked of it, not remembered.
+    def durability_in_force(self) -> Durability | None:
+        """Durability class of the running server, whatever the settings wish for; None where it cannot be asked.
 
         Raises Unreachable, and UnknownStream as long as the application's streams do not exist.
         """

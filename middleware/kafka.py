@@ -170,7 +170,7 @@ class Kafka(Middleware):
                         raise
                 time.sleep(0.2)
 
-    def durability_in_force(self) -> Durability:
+    def durability_in_force(self) -> Durability | None:
         resource = ConfigResource(ConfigResource.Type.TOPIC, self.stream_name(RAW))
         self._partitions(RAW)
         with self._raising(Unreachable, "cannot read the configuration of the streams"):
