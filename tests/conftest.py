@@ -1,6 +1,7 @@
 """A whole Murmuration, started once for each middleware and shared by all tests that need one."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,13 +12,16 @@ DEFAULT, *OTHERS = registry()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test of `stack` runs on the default middleware; with the mark `every_middleware`, on the others as well."""
+    """A test of `stack` runs on the default middleware; marked, on the others too, or on the others only."""
     if "stack" not in metafunc.fixturenames:
         return
-    mark = metafunc.definition.get_closest_marker("every_middleware")
-    slow = [pytest.mark.slow] if mark and mark.kwargs.get("slow") else []
-    others = [pytest.param(name, marks=slow) for name in OTHERS] if mark else []
-    metafunc.parametrize("stack", [DEFAULT, *others], indirect=True, scope="session")
+    middlewares: list[Any] = [DEFAULT]
+    if mark := metafunc.definition.get_closest_marker("every_middleware"):
+        slow = [pytest.mark.slow] if mark.kwargs.get("slow") else []
+        middlewares += [pytest.param(name, marks=slow) for name in OTHERS]
+    elif metafunc.definition.get_closest_marker("other_middlewares"):
+        middlewares = OTHERS
+    metafunc.parametrize("stack", middlewares, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from functools import lru_cache
 
+from common.settings import Durability
 from deploy.local import supervision
 from tests.stack import PORT_BASE, Stack
 
@@ -14,7 +15,12 @@ class Servers(Stack):
 
     def up(self) -> None:
         self.down()
-        self.murmur("up", "--servers-only", "--middleware", self.environment["MURMUR_MIDDLEWARE"], timeout=240)
+        self.again()
+
+    def again(self, durability: Durability = "fsync") -> None:
+        """Starts it, or starts it anew with its data and that durability class."""
+        self.murmur("down", check=False)
+        self.murmur("up", "--servers-only", "--durability", durability, timeout=240)
 
     def restart(self, name: str) -> None:
         """Ends a server in an orderly way and starts it again, without waiting until it works."""
