@@ -7,6 +7,7 @@ request about a topic that does not exist only by leaving it out of the list of 
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -49,7 +50,10 @@ CHATTER_SECONDS = 10.0
 
 
 class Seldom(logging.Filter):
-    """Lets a kind of message of the client pass once in CHATTER_SECONDS: it reports every attempt to connect."""
+    """Lets a kind of message of the client pass once in CHATTER_SECONDS: it reports every attempt to connect.
+
+    As information only: what matters of it is raised, too.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,6 +64,7 @@ class Seldom(logging.Filter):
         if now - self._last.get(kind, -CHATTER_SECONDS) < CHATTER_SECONDS:
             return False
         self._last[kind] = now
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
         return True
 
 
@@ -225,8 +230,21 @@ class Kafka(Middleware):
         self._admin.poll(0)  # hands over what it wished to log
         return self._admin
 
+    def _probe(self) -> None:
+        """Fails at once where nobody listens; the client would try until its time is over."""
+        refused: OSError | None = None
+        for server in self._servers.split(","):
+            host, _, port = server.rpartition("//")[2].rpartition(":")
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS).close()
+                return
+            except OSError as error:
+                refused = error
+        raise Unreachable(f"Kafka does not answer at {self._servers}: {refused}; is the instance up?")
+
     def _topics(self, timeout: float = ANSWER_SECONDS) -> Any:
         """Metadata of the cluster and of all topics."""
+        self._probe()
         with self._raising(Unreachable, "no broker answers; is the instance up?"):
             return self._client().list_topics(timeout=timeout)
 
