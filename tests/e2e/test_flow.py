@@ -49,6 +49,16 @@ def test_a_replay_is_stored_and_ranked_exactly(stack: Stack, file: Path) -> None
     eventually("the ranking shows every hashtag", lambda: Counter(stack.ranking()) == expected, 10)
 
 
+@pytest.mark.every_middleware
+def test_status_and_page_tell_what_runs(stack: Stack) -> None:
+    """The durability is the running server's own word; database and index state theirs."""
+    status, settings = stack.status(), stack.settings()
+    assert (status["middleware"], status["durability"]) == (settings.middleware, settings.durability)
+    assert status["database"]["durability"] == status["index"]["durability"] == "fsync"
+    eventually("the durability is known", lambda: stack.get("pipeline")["durability"] == status["durability"], 10)
+    assert stack.get("pipeline")["middleware"] == status["middleware"]
+
+
 def test_the_text_of_an_indexed_tweet_finds_it_first(stack: Stack) -> None:
     rows = stack.rows("SELECT tweet_id, clean_text FROM tweets WHERE length(clean_text) > 40 LIMIT 40")
     for tweet_id, text in rows:
