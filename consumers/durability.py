@@ -36,7 +36,7 @@ def _tell(settings: Settings, stop: threading.Event) -> None:
         while True:
             try:
                 durability.tell(client, settings.redis_prefix, middleware.durability_in_force())
-            except (MiddlewareError, redis.RedisError) as error:
+            except (MiddlewareError, redis.RedisError, OSError) as error:
                 log.debug("the durability in force is unknown: %s", error)
             if stop.wait(INTERVAL_S):
                 return
