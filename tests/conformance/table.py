@@ -34,8 +34,8 @@ def tests() -> dict[str, str]:
 
 
 def outcomes(files: Iterable[Path]) -> Outcomes:
-    """What the JUnit files say of the conformance tests."""
-    found: Outcomes = defaultdict(set)
+    """What the JUnit files say of the conformance tests; of a case that was run again the last file counts."""
+    cases: dict[tuple[str, str, str], str] = {}
     for file in files:
         for case in ElementTree.parse(file).iter("testcase"):
             name, _, parameters = case.get("name", "").partition("[")
@@ -44,7 +44,10 @@ def outcomes(files: Iterable[Path]) -> Outcomes:
             (middleware,) = {*re.split(r"[-\]]", parameters)} & {*registry()}
             kinds = {child.tag for child in case}
             outcome = "FAILED" if kinds & {"failure", "error"} else "skipped" if "skipped" in kinds else "passed"
-            found[name, middleware].add(outcome)
+            cases[name, middleware, parameters] = outcome
+    found: Outcomes = defaultdict(set)
+    for (name, middleware, _), outcome in cases.items():
+        found[name, middleware].add(outcome)
     return found
 
 

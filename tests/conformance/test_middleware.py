@@ -94,7 +94,7 @@ def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: 
         assert len(read(consumer, 40_000, most=10_000)) == 40_000
 
 
-def test_sizes(middleware: Middleware, stream: str, servers: Servers) -> None:
+def test_an_event_at_the_size_limit_and_one_above_it(middleware: Middleware, stream: str, servers: Servers) -> None:
     largest = servers.settings().max_event_bytes
     with middleware.producer(stream) as producer:
         with pytest.raises(EventTooLarge):
