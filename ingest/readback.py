@@ -31,7 +31,6 @@ def published(middleware: Middleware, run: str, from_seq: int) -> set[int]:
                 quiet = 0 if events else quiet + 1
                 stamps = (pattern.search(event, 0, STAMP_BYTES) for event in events)
                 found.update(int(stamp[1]) for stamp in stamps if stamp)
-                consumer.commit()  # the group ends with this reading; a member that never commits may stall
     finally:
         middleware.forget_group(RAW, group)
     return {seq for seq in found if seq >= from_seq}

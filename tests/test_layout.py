@@ -1,10 +1,12 @@
 """Rules on what may stand where, checked in the text of the files."""
 
+import importlib.util
 import re
 from pathlib import Path
 
 import pytest
 
+from deploy.local.processes import MIDDLEWARES
 from middleware import registry
 from tests.stack import ROOT
 
@@ -29,7 +31,6 @@ def test_no_other_part_knows_which_middleware_runs() -> None:
 
 @pytest.mark.parametrize("name", registry())
 def test_a_middleware_is_one_module_and_one_entry_of_the_deployment(name: str) -> None:
-    from deploy.local.processes import MIDDLEWARES
-
-    assert (ROOT / "middleware" / f"{name}.py").exists()
+    module = importlib.util.find_spec(f"middleware.{name}")
+    assert module
     assert name in MIDDLEWARES

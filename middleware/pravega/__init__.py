@@ -1,0 +1,137 @@
+"""Pravega 0.13 by its own Java client. A partition is a segment, the namespace a scope."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from common.settings import Port, Settings
+from middleware.base import (
+    Consumer,
+    Middleware,
+    MiddlewareError,
+    Producer,
+    SparkBinding,
+    Start,
+    UnknownStream,
+    Unreachable,
+)
+from middleware.pravega import jvm
+from middleware.pravega.consumer import PravegaConsumer
+from middleware.pravega.group import Group
+from middleware.pravega.jvm import pairs, raising
+from middleware.pravega.producer import MAX_IN_FLIGHT, PravegaProducer
+
+CONNECT_SECONDS = 2.0
+CALL_SECONDS = 10.0
+
+TRANSACTION_TIMEOUT_MS = 90_000
+"""Lease of a Spark epoch; Pravega takes 10,000 to 600,000."""
+
+
+class Pravega(Middleware):
+    """Raises Unreachable where the controller does not take connections."""
+
+    name = "pravega"
+    acknowledgement: Mapping[str, str] = {
+        "fsync": "in the journal of the bookie and synced to disk before it is acknowledged; survives the machine",
+        "page-cache": "written to the bookie's journal, not synced: survives its process, may be lost with the machine",
+    }
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._uri = settings.middleware_uri or f"tcp://{settings.address(Port.CONTROLLER)}"
+        self._scope = settings.namespace
+        self._connection: Any = None
+
+    def wait_until_ready(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                with raising(Unreachable, "Pravega is not ready"):
+                    self._connected().prepare()
+                return
+            except Unreachable as error:
+                if time.monotonic() > deadline:
+                    raise Unreachable(
+                        f"Pravega at {self._uri} was not ready within {timeout:.0f} s: {error}"
+                    ) from error
+            time.sleep(0.2)
+
+    def create_stream(self, stream: str, partitions: int) -> None:
+        with raising(MiddlewareError, f"cannot create the stream {stream}"):
+            self._connected().createStream(stream, partitions, self.settings.stream_retention_bytes)
+
+    def producer(self, stream: str) -> Producer:
+        self._require(stream)
+        return PravegaProducer(lambda: self._connected().writer(stream, MAX_IN_FLIGHT), self.settings, stream)
+
+    def consumer(self, stream: str, group: str, member: str = "0", start: Start = "committed") -> Consumer:
+        """`start` other than committed moves the whole group, so only its first member may ask for it."""
+        self._require(stream)
+        if start != "committed":
+            self.forget_group(stream, group)
+        with raising(Unreachable, f"cannot join the group {group} of {stream}"):
+            connection = self._connected()
+            record = connection.group(stream, group)
+            if record.read() is None:
+                first = connection.tail(stream) if start == "tail" else connection.head(stream)
+                record.replace(Group(pairs(first)).to_bytes())  # of two members that make it, the first one does
+            return PravegaConsumer(
+                connection.reader(stream), record, lambda: self._first_offsets(stream), stream, member
+            )
+
+    def forget_group(self, stream: str, group: str) -> None:
+        with raising(MiddlewareError, f"cannot remove the group {group} of {stream}"):
+            self._connected().group(stream, group).remove()
+
+    def spark(self, stream: str) -> SparkBinding:
+        where = {"controller": self._uri, "scope": self._scope}
+        return SparkBinding(
+            format="pravega",
+            event_column="event", key_column="routing_key", stream_column="stream",
+            read_options={
+                **where,
+                "stream": stream,
+                "start_stream_cut": "earliest",
+                "max_events_per_trigger": str(self.settings.max_events_per_trigger),
+            },
+            write_options={
+                **where, "exactly_once": "true", "transaction_timeout_ms": str(TRANSACTION_TIMEOUT_MS),
+            },
+            exactly_once=True,
+        )
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _first_offsets(self, stream: str) -> dict[int, int]:
+        with raising(Unreachable, f"cannot find the first events of {stream}"):
+            return pairs(self._connected().head(stream))
+
+    def _connected(self) -> Any:
+        """The connection, made once; probes first, because the client tries for long where nobody listens."""
+        if self._connection is None:
+            self._probe()
+            self._connection = jvm.connection(
+                self.settings.jar_dir / "pravega-client", self._uri, self._scope, CALL_SECONDS
+            )
+        return self._connection
+
+    def _probe(self) -> None:
+        address = urlsplit(self._uri)
+        try:
+            socket.create_connection((address.hostname, address.port), CONNECT_SECONDS).close()
+        except OSError as error:
+            raise Unreachable(f"Pravega does not answer at {self._uri}: {error}; is the instance up?") from error
+
+    def _require(self, stream: str) -> None:
+        with raising(Unreachable, f"cannot look for the stream {stream} at {self._uri}"):
+            known = self._connected().exists(stream)
+        if not known:
+            raise UnknownStream(f"no stream {stream!r} in the scope {self._scope!r}: `murmur up` creates the streams")

@@ -1,0 +1,109 @@
+package murmuration.pravega;
+
+import io.pravega.client.stream.EventStreamWriter;
+import io.pravega.client.stream.Serializer;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * Writes blocks of events. No call blocks for longer than it is told: the client blocks its caller while it looks for
+ * a lost server, so it is called in a thread of its own.
+ */
+public final class BlockWriter implements AutoCloseable {
+    private static final long CLOSE_MS = 5_000;
+
+    private final EventStreamWriter<ByteBuffer> writer;
+    private final int maxInFlight;
+    private final Semaphore free;
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final ExecutorService sender = Executors.newSingleThreadExecutor(task -> {
+        Thread thread = new Thread(task, "block-writer");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxInFlight) {
+        this.writer = writer;
+        this.maxInFlight = maxInFlight;
+        this.free = new Semaphore(maxInFlight);
+    }
+
+    /**
+     * Takes a block of {@code events} events, each as length of the routing key, length of the event (32 bits), key in
+     * UTF-8, event; false if too many events were in flight for {@code timeoutMs}.
+     */
+    public boolean offer(byte[] block, int events, long timeoutMs) throws InterruptedException {
+        if (!free.tryAcquire(Math.min(events, maxInFlight), timeoutMs, TimeUnit.MILLISECONDS)) {
+            return false;
+        }
+        sender.execute(() -> write(ByteBuffer.wrap(block), events));
+        return true;
+    }
+
+    /** True when everything taken so far is acknowledged or has failed. */
+    public boolean flush(long timeoutMs) throws InterruptedException {
+        if (!free.tryAcquire(maxInFlight, timeoutMs, TimeUnit.MILLISECONDS)) {
+            return false;
+        }
+        free.release(maxInFlight);
+        return true;
+    }
+
+    /** Why the first of the events that failed did so; null if none has. */
+    public String failure() {
+        Throwable cause = failure.get();
+        return cause == null ? null : cause.toString();
+    }
+
+    private void write(ByteBuffer block, int events) {
+        int over = events - Math.min(events, maxInFlight);
+        for (int event = 0; event < events; event++) {
+            if (event < over) {
+                free.acquireUninterruptibly();
+            }
+            byte[] key = new byte[block.getInt()];
+            int length = block.getInt();
+            block.get(key);
+            ByteBuffer body = block.slice(block.position(), length);
+            block.position(block.position() + length);
+            try {
+                writer.writeEvent(new String(key, StandardCharsets.UTF_8), body)
+                        .whenComplete((done, failed) -> settled(failed));
+            } catch (RuntimeException refused) {
+                settled(refused);
+            }
+        }
+    }
+
+    private void settled(Throwable failed) {
+        if (failed != null) {
+            failure.compareAndSet(null, failed);
+        }
+        free.release();
+    }
+
+    /** Bounded: what was not flushed may be lost. */
+    @Override
+    public void close() throws InterruptedException {
+        sender.execute(writer::close);
+        sender.shutdown();
+        sender.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);
+    }
+
+    static final class Bytes implements Serializer<ByteBuffer> {
+        @Override
+        public ByteBuffer serialize(ByteBuffer event) {
+            return event;
+        }
+
+        @Override
+        public ByteBuffer deserialize(ByteBuffer event) {
+            return event;
+        }
+    }
+}

@@ -1,0 +1,172 @@
+"""Reads a stream of Pravega as a member of a consumer group."""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import jpype
+
+from middleware.base import Consumer, MiddlewareError, Unreachable
+from middleware.pravega.group import Group, Superseded
+from middleware.pravega.jvm import pairs, raising
+
+MAX_POLL_BYTES = 4 << 20
+
+SLICE_S = 0.2
+"""How long one call waits in Java, where Ctrl-C is not seen."""
+
+LOOK_S = 1.0
+"""How often a member looks who else is there."""
+
+RENEW_S = 3.0
+"""How often it renews its lease if it has nothing to commit."""
+
+RETRY_S, PAUSE_S = 60.0, 0.3
+"""How long a call is tried while the servers are away."""
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+class PravegaConsumer(Consumer):
+    """A segment is read from the group's committed offset as soon as the member holds it, and by nobody else."""
+
+    def __init__(self, reader: Any, record: Any, head: Callable[[], dict[int, int]], stream: str, member: str) -> None:
+        """`reader`, `record`: a BlockReader and the GroupRecord, which exists; `head`: first offsets that are left."""
+        self._reader, self._record, self._head = reader, record, head
+        self._stream, self._member, self._life = stream, member, uuid.uuid4().hex
+        self._committed: dict[int, int] = {}
+        self._group = self._replace(lambda group: group.join(self._member, self._life, time.time()))
+        self._renewed = self._looked = time.monotonic()
+        self._read_what_is_held()
+
+    def poll(self, max_events: int, timeout: float) -> list[bytes]:
+        deadline = time.monotonic() + timeout
+        while True:
+            self._look()
+            left = min(SLICE_S, deadline - time.monotonic())
+            if events := self._take(max_events, max(0.0, left)):
+                return events
+            if time.monotonic() >= deadline:
+                return []
+
+    def commit(self) -> None:
+        offsets = pairs(self._reader.offsets())
+        given_away = self._group.held(self._member) and set(offsets) - self._group.share(self._member)
+        if offsets == self._committed and not given_away:
+            return
+        self._group = self._replace(
+            lambda group: group.commit(self._member, self._life, offsets, time.time()), self._group
+        )
+        self._committed = offsets
+        self._renewed = time.monotonic()
+        self._read_what_is_held()
+
+    def close(self) -> None:
+        """Leaves the group, so that others need not wait for the lease to end; as well as the servers allow."""
+        self._reader.close()
+        try:
+            self._update(self._read(), lambda group: group.leave(self._member, self._life))
+        except MiddlewareError as error:
+            log.warning("leaving the group of %s: %s", self._stream, error)
+
+    def _take(self, max_events: int, timeout: float) -> list[bytes]:
+        try:
+            block = bytes(self._reader.poll(max_events, MAX_POLL_BYTES, round(timeout * 1000)))
+        except jpype.JException as error:
+            self._reopen(error)
+            return []
+        return _events(block)
+
+    def _reopen(self, error: Any) -> None:
+        """Reads a segment on where it failed; where events were truncated, from the first one left."""
+        if not isinstance(error, jpype.JClass("murmuration.pravega.BlockReader$SegmentFailed")):
+            raise MiddlewareError(f"reading {self._stream} failed: {error}") from error
+        segment = int(error.segment)
+        offset = pairs(self._reader.offsets())[segment]
+        if error.truncated:
+            offset = self._tried("finding the first event", self._head)[segment]
+            log.warning("%s: events before offset %d of segment %d are gone: retention", self._stream, offset, segment)
+        else:
+            log.info("%s: reading segment %d again: %s", self._stream, segment, error)
+            time.sleep(PAUSE_S)
+        self._reader.open(segment, offset)
+
+    def _look(self) -> None:
+        """Takes what of this member's share is free, and prolongs its lease. Failures are tried again next time."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_S:
+            return
+        self._looked = now
+        try:
+            group = self._read()
+            own = group.members.get(self._member)
+            settled = own is not None and own.life == self._life and not group.free_for(self._member, time.time())
+            if settled and now - self._renewed < RENEW_S:
+                self._group = group
+                return
+            renewed = self._update(group, lambda seen: seen.renew(self._member, self._life, time.time()))
+        except Unreachable as error:
+            log.info("%s: the group cannot be read: %s", self._stream, error)
+            return
+        if renewed:
+            self._group, self._renewed = renewed, now
+            self._read_what_is_held()
+
+    def _read_what_is_held(self) -> None:
+        reading = pairs(self._reader.offsets())
+        held = set(self._group.held(self._member))
+        for segment in reading.keys() - held:
+            self._reader.closeSegment(segment)
+        for segment in sorted(held - reading.keys()):
+            self._reader.open(segment, self._group.offsets[segment])
+            self._committed[segment] = self._group.offsets[segment]
+        self._committed = {segment: self._committed[segment] for segment in held}
+
+    def _replace(self, change: Callable[[Group], None], group: Group | None = None) -> Group:
+        """Applies a change to the group's record, whoever else changes it; `group`: the record as last seen."""
+        while True:
+            seen = group or self._tried("reading the group", self._read)
+            group = None
+            if changed := self._tried("changing the group", lambda seen=seen: self._update(seen, change)):  # type: ignore[misc]
+                return changed
+
+    def _read(self) -> Group:
+        with raising(Unreachable, f"cannot read the group of {self._stream}"):
+            record = self._record.read()
+        if record is None:
+            raise MiddlewareError(f"the group of {self._stream} was removed while a member reads")
+        return Group.from_bytes(bytes(record))
+
+    def _update(self, group: Group, change: Callable[[Group], None]) -> Group | None:
+        """The changed group, or None if somebody else was faster."""
+        try:
+            change(group)
+        except Superseded as error:
+            raise MiddlewareError(f"{self._stream}: {error}") from error
+        with raising(Unreachable, f"cannot change the group of {self._stream}"):
+            return group if self._record.replace(group.to_bytes()) else None
+
+    def _tried(self, what: str, call: Callable[[], T]) -> T:
+        deadline = time.monotonic() + RETRY_S
+        while True:
+            try:
+                return call()
+            except Unreachable as error:
+                if time.monotonic() > deadline:
+                    raise
+                log.info("%s of %s: %s; trying again", what, self._stream, error)
+                time.sleep(PAUSE_S)
+
+
+def _events(block: bytes) -> list[bytes]:
+    events, at, end = [], 0, len(block)
+    while at < end:
+        began = at + 4
+        at = began + int.from_bytes(block[at:began], "big")
+        events.append(block[began:at])
+    return events

@@ -1,0 +1,50 @@
+"""Pravega's Java client inside this process, by JPype. Its calls let go of the interpreter's lock."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jpype
+
+from middleware.base import MiddlewareError, Unreachable
+
+_OPTIONS = (
+    "-Xms32m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m",
+    # A process that mostly waits: no compiler threads for peak speed, no parallel collector.
+    "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
+    "-Xrs",  # signals are Python's
+    "-Djava.net.preferIPv4Stack=true",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",  # what fails is raised, and logged by whoever catches it
+)  # fmt: skip
+
+_starting = threading.Lock()
+
+
+def connection(jars: Path, uri: str, scope: str, timeout_s: float) -> Any:
+    """A murmuration.pravega.Connection; starts the JVM if it does not run yet. Never before a fork."""
+    with _starting:
+        if not jpype.isJVMStarted():
+            if not jars.exists():
+                raise MiddlewareError(f"Pravega's client is not in {jars}: run `make setup`")
+            jpype.startJVM(*_OPTIONS, classpath=[f"{jars}/*"], convertStrings=True)
+    return jpype.JClass("murmuration.pravega.Connection")(uri, scope, round(timeout_s * 1000))
+
+
+@contextmanager
+def raising(error: type[MiddlewareError], what: str) -> Iterator[None]:
+    """Turns what Java throws into one of ours; no answer in time is Unreachable."""
+    try:
+        yield
+    except jpype.JException as cause:
+        late = isinstance(cause, jpype.JClass("java.util.concurrent.TimeoutException"))
+        raise (Unreachable if late else error)(f"{what}: {cause}") from cause
+
+
+def pairs(flat: Sequence[int]) -> dict[int, int]:
+    """Segment → offset from Java's long[] id, offset, id, offset, …"""
+    numbers = [int(number) for number in flat]
+    return dict(zip(numbers[::2], numbers[1::2], strict=True))

@@ -1,0 +1,79 @@
+"""Writes to a stream of Pravega."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable
+from typing import Any
+
+from common.settings import Settings
+from middleware.base import EventTooLarge, Producer, PublishFailed
+from middleware.pravega.jvm import raising
+
+MAX_IN_FLIGHT = 10_000
+"""Events sent and not yet acknowledged."""
+
+MAX_GROUP_EVENTS = 2_000
+
+SLICE_MS = 200
+"""How long one call waits in Java, where Ctrl-C is not seen."""
+
+_lengths = struct.Struct(">ii").pack
+
+
+class PravegaProducer(Producer):
+    """Hands events to the client in groups of `publish_group_ms`: a group costs the servers about as much as an event.
+
+    A group leaves when its time is over and the next event comes, or at `flush`.
+    """
+
+    def __init__(self, open_writer: Callable[[], Any], settings: Settings, stream: str) -> None:
+        self._open_writer = open_writer
+        self._writer = open_writer()
+        self._stream = stream
+        self._max_event_bytes = settings.max_event_bytes
+        self._group_s = settings.publish_group_ms / 1000
+        self._group: list[bytes] = []
+        self._group_ends = 0.0
+
+    def send(self, key: str, event: bytes) -> None:
+        if len(event) > self._max_event_bytes:
+            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
+        if not event:
+            raise ValueError("an event must not be empty: readers of Pravega cannot pass it")
+        now = time.monotonic()
+        if not self._group:
+            self._group_ends = now + self._group_s
+        routing_key = key.encode()
+        self._group.append(_lengths(len(routing_key), len(event)) + routing_key + event)
+        if now >= self._group_ends or len(self._group) >= MAX_GROUP_EVENTS:
+            self._hand_over()
+
+    def flush(self) -> None:
+        """As long as the server is away the client looks for it, for about two minutes."""
+        self._hand_over()
+        with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
+            while not self._writer.flush(SLICE_MS):
+                pass
+            failure = self._writer.failure()
+        if failure is not None:
+            self._writer.close()
+            self._writer = self._open_writer()
+            raise PublishFailed(f"Pravega did not take the events of {self._stream}: {failure}")
+
+    def _hand_over(self) -> None:
+        """Blocks while too many events are in flight. What failed is known at `flush`."""
+        if not self._group:
+            return
+        group, self._group = self._group, []
+        block = b"".join(group)
+        with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
+            while not self._writer.offer(block, len(group), SLICE_MS):
+                pass
+
+    def close(self) -> None:
+        try:
+            self.flush()
+        finally:
+            self._writer.close()
