@@ -28,8 +28,8 @@ from middleware.base import (
     UnknownStream,
     Unreachable,
 )
-from middleware.kafka_reader import SESSION_SECONDS, KafkaConsumer
-from middleware.kafka_writer import KafkaProducer, record_bytes
+from middleware.kafka.consumer import SESSION_SECONDS, KafkaConsumer
+from middleware.kafka.producer import KafkaProducer, record_bytes
 
 log = logging.getLogger(__name__)
 client_log = logging.getLogger(f"{__name__}.client")
