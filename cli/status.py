@@ -7,10 +7,14 @@ from typing import Any
 
 import click
 import psutil
+from sqlalchemy.exc import SQLAlchemyError
 
 from cli import options
-from common.settings import Settings
-from deploy.local import supervision
+from common.search.store import Store
+from common.settings import Durability, Settings
+from deploy.local import processes, supervision
+from middleware import connect
+from middleware.base import MiddlewareError
 
 
 @click.command()
@@ -29,15 +33,44 @@ def status(instance: str | None, as_json: bool) -> None:
 
 
 def described(settings: Settings) -> dict[str, Any]:
-    """The instance as `status --json` shows it."""
+    """The instance as `status --json` shows it; durabilities are those in force, null where unknown."""
+    running = running_processes(settings)
     return {
         "instance": settings.instance,
         "url": settings.url,
         "middleware": settings.middleware,
-        "durability": settings.durability,
-        "processes": running_processes(settings),
-        "database": {"path": settings.database_address.removeprefix("sqlite:///")},
+        "durability": in_force(settings) if running else None,
+        "processes": running,
+        "database": {
+            "path": settings.database_address.removeprefix("sqlite:///"), "durability": of_database(settings),
+        },
+        "index": {"address": settings.milvus_address, "durability": of_index(settings)},
     }
+
+
+def in_force(settings: Settings) -> Durability | None:
+    """What the running middleware says; None while it does not answer."""
+    with connect(settings) as middleware:
+        try:
+            return middleware.durability_in_force()
+        except MiddlewareError:
+            return None
+
+
+def of_database(settings: Settings) -> Durability | None:
+    """What the database says; None where it does not answer."""
+    store = Store.open(settings)
+    try:
+        return store.durability()
+    except (SQLAlchemyError, OSError):
+        return None
+    finally:
+        store.close()
+
+
+def of_index(settings: Settings) -> Durability | None:
+    """As measured of the local server; of another one it is not known."""
+    return None if settings.milvus_uri else processes.INDEX_DURABILITY
 
 
 def running_processes(settings: Settings) -> list[dict[str, Any]]:
@@ -74,12 +107,14 @@ def measured(pid: int | None) -> dict[str, Any]:
 
 
 def as_text(found: dict[str, Any]) -> str:
-    lines = [f"instance {found['instance']}: {found['middleware']} ({found['durability']}), page {found['url']}"]
+    durability = found["durability"] or "durability unknown"
+    lines = [f"instance {found['instance']}: {found['middleware']} ({durability}), page {found['url']}"]
     if not found["processes"]:
         return lines[0] + "\nnot running: start it with `murmur up`"
     for process in found["processes"]:
         pid = process["pid"] or "-"
         mebibytes = f"{process['memory_bytes'] >> 20} MiB" if process["memory_bytes"] else "-"
         lines.append(f"  {process['name']:<14} {process['state']:<9} pid {pid:<8} {mebibytes:>9}")
-    lines.append(f"database {found['database']['path']}")
+    for name, where in (("database", "path"), ("index", "address")):
+        lines.append(f"{name} {found[name][where]} ({found[name]['durability'] or 'durability unknown'})")
     return "\n".join(lines)

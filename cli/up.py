@@ -19,7 +19,8 @@ STREAMS_SECONDS = 120.0
 
 
 @click.command()
-@click.option("--middleware", type=click.Choice(registry()), help="Stream store.  [default: pravega]")
+@click.option("--middleware", type=click.Choice(registry()),
+              help=f"Stream store.  [default: {Settings.model_fields['middleware'].default}]")
 @click.option("--durability", type=click.Choice(["page-cache", "fsync"]),
               help="What an acknowledgement means: may be lost with the machine, or on disk.  [default: fsync]")
 @click.option("--servers-only", is_flag=True, help="Start the stream store, Redis and Milvus, and nothing of ours.")

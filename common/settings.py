@@ -126,7 +126,7 @@ class Settings(BaseSettings):
 
     @property
     def jar_dir(self) -> Path:
-        """Holds one folder of jars each: `pravega`, `kafka` (the servers) and `spark` (its data sources)."""
+        """Holds a folder of jars for the servers of each middleware, and in `spark` one for each data source."""
         return self.home.resolve() / "jars"
 
     @property

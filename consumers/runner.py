@@ -15,6 +15,7 @@ import redis
 from sqlalchemy.exc import SQLAlchemyError
 
 from common.settings import Settings
+from consumers import durability
 from middleware import connect
 from middleware.base import Consumer, Middleware, MiddlewareError
 
@@ -131,7 +132,7 @@ def main(group: str, stream: str, build: Callable[[Settings, str], Handler], max
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
     settings = Settings.load()
-    with connect(settings) as middleware:
+    with connect(settings) as middleware, durability.told(settings):
         try:
             handler = Retry(stop)("starting", lambda: build(settings, member))
         except Stopping:

@@ -108,8 +108,8 @@ class Trending:
     def _rebuild(self) -> None:
         """Reads the whole stream once more, beside the group; what comes after the tail comes to the group anyway.
 
-        On a connection of its own: joining a second group on the connection of a waiting consumer of Pravega blocked
-        for 30 s in 4 of 20 trials.
+        On a connection of its own: joining a second group on the connection of a waiting consumer blocked for 30 s
+        in 4 of 20 trials, with one client.
         """
         group, began = f"rebuild-{uuid.uuid4().hex[:12]}", time.monotonic()
         log.info("Redis has no counts: reading them again from %s", HASHTAG_COUNTS)

@@ -27,6 +27,7 @@ from middleware.base import Middleware
 log = logging.getLogger(__name__)
 
 GROUP_EVENTS = 2048
+READY_SECONDS = 120.0
 
 
 def dead_runs(settings: Settings, source: str | None = None) -> Iterator[ManifestWriter]:
@@ -39,7 +40,11 @@ def dead_runs(settings: Settings, source: str | None = None) -> Iterator[Manifes
 
 
 def recover(settings: Settings, middleware: Middleware, manifest: ManifestWriter) -> Publisher:
-    """Publishes what of the run is archived and not in the stream; the publisher can go on with the run."""
+    """Publishes what of the run is archived and not in the stream; the publisher can go on with the run.
+
+    Waits for the middleware: what ended the ingester may have ended that too. Raises Unreachable.
+    """
+    middleware.wait_until_ready(READY_SECONDS)
     run = manifest.manifest
     dated_now = run.options.get("timestamps") == "now"
     unacknowledged = _archived_seqs(settings, run)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self
 
-from common.settings import Settings
+from common.settings import Durability, Settings
 
 Start = Literal["committed", "head", "tail"]
 """Where a consumer begins: the group's committed position (the head if there is none), or head or tail regardless."""
@@ -117,15 +117,24 @@ class Middleware(Closing, ABC):
         """Raises UnknownStream or Unreachable."""
 
     @abstractmethod
-    def consumer(self, stream: str, group: str, member: str = "0", start: Start = "committed") -> Consumer:
+    def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
         """`member` is unique among the live members of the group and stable across restarts of the same process.
 
-        Raises UnknownStream or Unreachable.
+        Its share may be kept for a while when it ends, for its successor of the same name; a member without a name
+        leaves for good when it is closed. `start` other than committed moves the whole group, so only its first member
+        may ask for it. Raises UnknownStream or Unreachable.
         """
 
     @abstractmethod
     def forget_group(self, stream: str, group: str) -> None:
-        """Removes a group and its position; does nothing if there is none."""
+        """Removes a group, whose members are closed, and its position; does nothing if there is none."""
+
+    @abstractmethod
+    def durability_in_force(self) -> Durability | None:
+        """Durability class of the running server, whatever the settings wish for; None where it cannot be asked.
+
+        Raises Unreachable, and UnknownStream as long as the application's streams do not exist.
+        """
 
     @abstractmethod
     def spark(self, stream: str) -> SparkBinding:

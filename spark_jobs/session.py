@@ -71,7 +71,7 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
         conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {settings.jvm_options}")
         conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
-        if jars := sorted(settings.jar_dir.glob("spark/*.jar")):
+        if jars := sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar")):
             conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
     log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]

@@ -1,16 +1,33 @@
-"""A whole Murmuration, started once and shared by all tests that need one."""
+"""A whole Murmuration, started once for each middleware and shared by all tests that need one."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from middleware import registry
 from tests.stack import Stack
+
+DEFAULT, *OTHERS = registry()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test of `stack` runs on the default middleware; marked, on the others too, or on the others only."""
+    if "stack" not in metafunc.fixturenames:
+        return
+    middlewares: list[Any] = [DEFAULT]
+    if mark := metafunc.definition.get_closest_marker("every_middleware"):
+        slow = [pytest.mark.slow] if mark.kwargs.get("slow") else []
+        middlewares += [pytest.param(name, marks=slow) for name in OTHERS]
+    elif metafunc.definition.get_closest_marker("other_middlewares"):
+        middlewares = OTHERS
+    metafunc.parametrize("stack", middlewares, indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
-def stack() -> Iterator[Stack]:
+def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """A running instance of its own ports and state, which is gone afterwards."""
-    instance = Stack("test-e2e")
+    instance = Stack("test-e2e", MURMUR_MIDDLEWARE=request.param)
     try:
         instance.up()
         yield instance

@@ -20,6 +20,10 @@ from common.settings import Settings
 from ingest.manifest import read_manifests
 
 ROOT = Path(__file__).parent.parent
+
+PORT_BASE = int(os.environ.get("MURMUR_TEST_PORT_BASE", "23000"))
+"""First port of the tests' instances, which take 2000 from here on."""
+
 T = TypeVar("T")
 
 
@@ -53,7 +57,7 @@ class Stack:
         self.instance = instance
         self.environment = {
             **os.environ,
-            "MURMUR_PORT_BASE": "23000",
+            "MURMUR_PORT_BASE": str(PORT_BASE),
             "MURMUR_RANKING_LIMIT": "5000",
             "MURMUR_SEARCH_CACHE_S": "2",
             **settings,

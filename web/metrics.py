@@ -10,6 +10,7 @@ from prometheus_client.registry import Collector
 from redis import Redis
 from redis.exceptions import RedisError
 
+from common.durability import told
 from common.settings import Settings
 from common.telemetry import read_pipeline, read_stages
 from web.broadcast import Broadcast
@@ -26,9 +27,7 @@ class PipelineCollector(Collector):
         self._redis, self._settings, self._broadcast = redis, settings, broadcast
 
     def collect(self) -> Iterator[Metric]:
-        yield InfoMetricFamily("murmur_instance", "What runs", {
-            "middleware": self._settings.middleware, "durability": self._settings.durability,
-        })
+        yield InfoMetricFamily("murmur_instance", "What runs", self._instance())
         yield GaugeMetricFamily("murmur_event_streams", "Open event streams of this process", len(self._broadcast))
         try:
             figures = [*self._now(), *self._totals()]
@@ -36,6 +35,13 @@ class PipelineCollector(Collector):
             figures = []
         yield GaugeMetricFamily("murmur_redis_up", "Whether Redis answered this scrape", int(bool(figures)))
         yield from figures
+
+    def _instance(self) -> dict[str, str]:
+        try:
+            durability = told(self._redis, self._settings.redis_prefix)
+        except RedisError:
+            durability = None
+        return {"middleware": self._settings.middleware, **({"durability": durability} if durability else {})}
 
     def _now(self) -> list[Metric]:
         rate = GaugeMetricFamily("murmur_stage_rate", "Tweets per second that complete the stage", labels=["stage"])

@@ -9,6 +9,7 @@ from flask import current_app
 from pydantic import BaseModel, Field
 from redis import Redis
 
+from common.durability import told
 from common.settings import Durability, Settings
 from common.telemetry import read_pipeline
 from web.openapi import errors
@@ -38,7 +39,7 @@ class Pipeline(BaseModel):
     """The stages in the order in which a tweet passes them."""
 
     middleware: str = Field(description="the stream store in use")
-    durability: Durability = Field(description="what its acknowledgement means")
+    durability: Durability | None = Field(description="what its acknowledgement means, by the running server")
     stages: list[Stage]
 
 
@@ -54,6 +55,6 @@ def read(redis: Redis, settings: Settings) -> Pipeline:
     """Raises RedisError."""
     return Pipeline.model_validate({
         "middleware": settings.middleware,
-        "durability": settings.durability,
+        "durability": told(redis, settings.redis_prefix),
         "stages": read_pipeline(redis, settings.redis_prefix),
     })

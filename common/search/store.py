@@ -19,12 +19,15 @@ import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, Row, Select, delete, event, func, insert, select
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from common.settings import Settings
+from common.settings import Durability, Settings
 from common.tweets import EnrichedTweet
 
 IDS_PER_QUERY = 10_000
 EVICTION_FACTOR = 2
 """Rows that may go per row that comes, so that eviction catches up without ever being a large delete."""
+
+FULL = 2
+"""SQLite's `synchronous` from which on every commit is synced, in WAL mode too."""
 
 _big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 _metadata = sa.MetaData()
@@ -131,6 +134,16 @@ class Store:
         """Whether the oldest rows have begun to go."""
         with self._connection() as connection:
             return (connection.scalar(select(func.min(tweets.c.position))) or 1) > 1
+
+    def durability(self) -> Durability:
+        """What a stored row survives, by what the database says of the connections of this process."""
+        with self._engine.connect() as connection:
+            if self._engine.dialect.name == "sqlite":
+                synced = connection.exec_driver_sql("PRAGMA synchronous").scalar_one() >= FULL
+            else:
+                ways = [connection.exec_driver_sql(f"SHOW {name}") for name in ("fsync", "synchronous_commit")]
+                synced = "off" not in [way.scalar_one() for way in ways]
+        return "fsync" if synced else "page-cache"
 
     def close(self) -> None:
         self._engine.dispose()

@@ -6,13 +6,16 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
-from common.settings import Port, Settings
+from common.settings import Durability, Port, Settings
 from deploy.local import class_data, probes
 from deploy.local.process import Process, program, python
 from deploy.local.rendering import write
 
-MIDDLEWARES = {"pravega": "deploy.local.pravega"}
+MIDDLEWARES = {"pravega": "deploy.local.pravega", "kafka": "deploy.local.kafka"}
 """Each module offers `processes(settings)` and `write_configuration(settings)`."""
+
+INDEX_DURABILITY: Durability = "fsync"
+"""Of Milvus Lite, which cannot be asked: it syncs its file before it acknowledges rows (tests/common/search)."""
 
 INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-timeout", "3", "--log-level", "warning",
                  "--no-control-socket")

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from common.settings import Port, Settings
+from common.settings import Durability, Port, Settings
 from middleware.base import (
     Consumer,
     Middleware,
@@ -22,6 +22,7 @@ from middleware.base import (
 from middleware.pravega import jvm
 from middleware.pravega.consumer import PravegaConsumer
 from middleware.pravega.group import Group
+from middleware.pravega.journal import journal_durability
 from middleware.pravega.jvm import pairs, raising
 from middleware.pravega.producer import MAX_IN_FLIGHT, PravegaProducer
 
@@ -69,7 +70,7 @@ class Pravega(Middleware):
         self._require(stream)
         return PravegaProducer(lambda: self._connected().writer(stream, MAX_IN_FLIGHT), self.settings, stream)
 
-    def consumer(self, stream: str, group: str, member: str = "0", start: Start = "committed") -> Consumer:
+    def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
         """`start` other than committed moves the whole group, so only its first member may ask for it."""
         self._require(stream)
         if start != "committed":
@@ -87,6 +88,9 @@ class Pravega(Middleware):
     def forget_group(self, stream: str, group: str) -> None:
         with raising(MiddlewareError, f"cannot remove the group {group} of {stream}"):
             self._connected().group(stream, group).remove()
+
+    def durability_in_force(self) -> Durability | None:
+        return journal_durability(self.settings)
 
     def spark(self, stream: str) -> SparkBinding:
         where = {"controller": self._uri, "scope": self._scope}

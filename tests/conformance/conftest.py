@@ -7,14 +7,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from middleware import connect
+from middleware import connect, registry
 from middleware.base import Middleware
 from tests.conformance.servers import Servers, running
 
 
-@pytest.fixture(scope="session", params=["pravega"])
-def servers(request: pytest.FixtureRequest) -> Servers:
-    return running(request.param)
+@pytest.fixture(scope="session", params=registry())
+def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
+    """Those of the default middleware stay: other tests use them too."""
+    instance = running(request.param)
+    yield instance
+    if request.param != registry()[0]:
+        instance.down()
 
 
 @pytest.fixture

@@ -5,7 +5,9 @@ from __future__ import annotations
 import atexit
 from functools import lru_cache
 
-from tests.stack import Stack
+from common.settings import Durability
+from deploy.local import supervision
+from tests.stack import PORT_BASE, Stack
 
 
 class Servers(Stack):
@@ -13,12 +15,23 @@ class Servers(Stack):
 
     def up(self) -> None:
         self.down()
-        self.murmur("up", "--servers-only", "--middleware", self.environment["MURMUR_MIDDLEWARE"], timeout=240)
+        self.again()
+
+    def again(self, durability: Durability = "fsync") -> None:
+        """Starts it, or starts it anew with its data and that durability class."""
+        self.murmur("down", check=False)
+        self.murmur("up", "--servers-only", "--durability", durability, timeout=240)
+
+    def restart(self, name: str) -> None:
+        """Ends a server in an orderly way and starts it again, without waiting until it works."""
+        asked = supervision.ask(self.settings())
+        asked.stopProcess(name)
+        asked.startProcess(name, False)
 
 
 @lru_cache
 def running(middleware: str) -> Servers:
-    instance = Servers(f"test-{middleware}", MURMUR_PORT_BASE="24100", MURMUR_MIDDLEWARE=middleware)
+    instance = Servers(f"test-{middleware}", MURMUR_PORT_BASE=str(PORT_BASE + 1100), MURMUR_MIDDLEWARE=middleware)
     atexit.register(instance.down)
     instance.up()
     return instance

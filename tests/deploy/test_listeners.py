@@ -25,6 +25,7 @@ def is_loopback(address: str) -> bool:
     return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback
 
 
+@pytest.mark.every_middleware
 def test_every_socket_is_on_loopback(stack: Stack):
     found = list(listeners(stack))
     first = stack.settings().port_base + 50 * stack.settings().port_block

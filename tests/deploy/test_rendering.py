@@ -11,7 +11,7 @@ from deploy.local import pravega, processes, supervision
 from deploy.local.process import Process
 from deploy.local.rendering import FOLDER, render
 
-ALL = ("redis.conf", "nginx.conf")
+ALL = ("redis.conf", "nginx.conf", "kafka/server.properties")
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30}
 
 
@@ -34,6 +34,12 @@ def test_no_template_listens_beyond_loopback(template: str, tmp_path: Path):
 def test_durability_decides_whether_the_journal_is_synced(durability: str, synced: str, tmp_path: Path):
     text = render("pravega/bookkeeper.conf", settings(tmp_path, durability=durability), **PRAVEGA)
     assert f"journalSyncData={synced}\n" in text
+
+
+@pytest.mark.parametrize(("durability", "flushed"), [("fsync", True), ("page-cache", False)])
+def test_durability_decides_whether_the_broker_flushes(durability: str, flushed: bool, tmp_path: Path):
+    text = render("kafka/server.properties", settings(tmp_path, durability=durability))
+    assert ("log.flush.interval.messages=1\n" in text) is flushed
 
 
 def test_nginx_accepts_its_configuration_even_below_a_folder_with_a_space(tmp_path: Path):

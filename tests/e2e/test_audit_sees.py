@@ -17,7 +17,7 @@ from middleware import connect
 from middleware.base import Middleware
 from tests.stack import Stack
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware(slow=True)]
 
 RUN = "repeats"
 

@@ -17,7 +17,7 @@ from common.tweets import REJECTED, REJECTED_EVENT_BYTES
 from middleware import connect
 from tests.stack import ROOT, Stack, eventually, kill
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware(slow=True)]
 
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 REAL = ROOT.parent / "shared" / "data" / "x-sampled-stream.jsonl"
@@ -32,6 +32,7 @@ def independent_count(file: Path) -> Counter[str]:
     return count
 
 
+@pytest.mark.every_middleware
 @pytest.mark.parametrize("file", [
     pytest.param(INVENTED, id="invented"),
     pytest.param(REAL, id="real", marks=pytest.mark.skipif(not REAL.exists(), reason="the real tweets are not here")),
@@ -46,6 +47,16 @@ def test_a_replay_is_stored_and_ranked_exactly(stack: Stack, file: Path) -> None
     assert stack.rows("SELECT count(*), count(DISTINCT tweet_id) FROM tweets WHERE run = ?", run["run"]) == [(300, 300)]
     expected = before + independent_count(file)
     eventually("the ranking shows every hashtag", lambda: Counter(stack.ranking()) == expected, 10)
+
+
+@pytest.mark.every_middleware
+def test_status_and_page_tell_what_runs(stack: Stack) -> None:
+    """The durability is the running server's own word; database and index state theirs."""
+    status, settings = stack.status(), stack.settings()
+    assert (status["middleware"], status["durability"]) == (settings.middleware, settings.durability)
+    assert status["database"]["durability"] == status["index"]["durability"] == "fsync"
+    eventually("the durability is known", lambda: stack.get("pipeline")["durability"] == status["durability"], 10)
+    assert stack.get("pipeline")["middleware"] == status["middleware"]
 
 
 def test_the_text_of_an_indexed_tweet_finds_it_first(stack: Stack) -> None:
@@ -168,6 +179,7 @@ def test_a_bad_request_names_its_field(stack: Stack, path: str, query: dict[str,
     assert field in json.dumps(answer.json())
 
 
+@pytest.mark.every_middleware
 def test_rankings_survive_the_loss_of_redis_data(stack: Stack) -> None:
     before = Counter(stack.ranking())
     assert before
@@ -191,6 +203,7 @@ KILLED = ("spark", "trending", "search", "segment-store", "bookkeeper", "kafka")
 """Each of these that runs is killed once while tweets flow, and then the ingester itself."""
 
 
+@pytest.mark.every_middleware
 @pytest.mark.parametrize("tweets", [
     10_000, pytest.param(100_000, marks=[pytest.mark.slow, pytest.mark.timeout(1200)]),
 ])

@@ -6,22 +6,30 @@ import pytest
 from flask.testing import FlaskClient
 from redis import Redis
 
+from common import durability
 from common.settings import Settings
 from common.telemetry import StageTelemetry
 
 
 def test_what_is_unknown_is_null(client: FlaskClient) -> None:
     body = client.get("/api/v1/pipeline").json
-    assert (body["middleware"], body["durability"]) == ("pravega", "fsync")
+    assert (body["middleware"], body["durability"]) == ("pravega", None)
     assert [stage["name"] for stage in body["stages"]] == ["published", "enriched", "ranked", "searchable"]
     for stage in body["stages"]:
         assert stage["rate_per_s"] is stage["lag_events"] is stage["lag_seconds"] is None
         assert stage["latency_ms"] == {"p50": None, "p95": None, "p99": None}
 
 
+def test_the_durability_is_what_the_server_says(client: FlaskClient, settings: Settings, redis: Redis) -> None:
+    assert settings.durability == "fsync"
+    durability.tell(redis, settings.redis_prefix, "page-cache")
+    assert client.get("/api/v1/pipeline").json["durability"] == "page-cache"
+
+
 @pytest.fixture
 def enriched(settings: Settings, redis: Redis) -> None:
     """Ten tweets are published, and enriched 50 ms later; one event was rejected."""
+    durability.tell(redis, settings.redis_prefix, "fsync")
     now = time.time_ns() // 1000
     for stage, completed in (("published", now), ("enriched", now + 50_000)):
         telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, stage, "0")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-from pathlib import Path
 
 from common.settings import Port, Settings
 from deploy.local import class_data
 from deploy.local.pravega import ZNODE, java
+from deploy.local.stamps import write_stamp
 
 BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
 
@@ -45,17 +45,7 @@ def format_once(settings: Settings) -> None:
     metadata = java(settings, "64m", "org.apache.bookkeeper.bookie.BookieShell", "-conf", configuration(settings),
                     "metaformat", "-nonInteractive", "-force")
     subprocess.run(metadata, check=True, timeout=60)
-    write_stamp(stamp)
-
-
-def write_stamp(stamp: Path) -> None:
-    """On disk before it is relied upon."""
-    with stamp.open("w") as file:
-        file.write("the ledgers' metadata was made\n")
-        os.fsync(file.fileno())
-    folder = os.open(stamp.parent, os.O_RDONLY)
-    os.fsync(folder)
-    os.close(folder)
+    write_stamp(stamp, "the ledgers' metadata was made")
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ export interface Stage {
 
 export interface Pipeline {
   middleware: string
-  durability: 'page-cache' | 'fsync'
+  durability: 'page-cache' | 'fsync' | null
   stages: Stage[]
 }
 

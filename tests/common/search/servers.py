@@ -51,6 +51,11 @@ class MilvusServer:
         self.uri = f"http://127.0.0.1:{self._port}"
         self._process: subprocess.Popen[bytes] | None = None
 
+    @property
+    def pid(self) -> int:
+        assert self._process
+        return self._process.pid
+
     def start(self) -> None:
         from milvus_lite.server import Server
 

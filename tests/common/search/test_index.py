@@ -1,10 +1,12 @@
 from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from common.search.index import SLICES, Index, IndexDown, IndexRow
 from tests.common.search.servers import MilvusServer, await_true, free_port
+from tests.conformance.syscalls import count_syncs
 
 pytestmark = pytest.mark.server
 
@@ -37,6 +39,17 @@ def test_search_across_slices(index: Index) -> None:
         assert distance == pytest.approx(0, abs=1e-5)
         assert [d for _, d in others] == sorted(d for _, d in others)
         assert others[0][1] > 0.5
+
+
+def test_rows_are_on_disk_before_they_are_acknowledged(index: Index, milvus: MilvusServer, tmp_path: Path) -> None:
+    """What `murmur status` states as the durability of the index."""
+    index.insert([row(1)])
+
+    def load() -> None:
+        for position in range(2, 22):
+            index.insert([row(position, tweet_id=position)])
+
+    assert count_syncs(milvus.pid, tmp_path, load) >= 20
 
 
 def test_filters(index: Index) -> None:

@@ -11,6 +11,12 @@ from tests.common.search.servers import postgres_missing, postgres_server
 MakeStore = Callable[..., Store]
 
 
+def test_a_stored_row_is_on_disk(make_store: MakeStore, request: pytest.FixtureRequest) -> None:
+    """SQLite syncs every commit; the PostgreSQL of these tests was started with fsync=off, and says so."""
+    expected = "page-cache" if "postgresql" in request.node.name else "fsync"
+    assert make_store().durability() == expected
+
+
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with postgres_server(tmp_path_factory.mktemp("postgres")) as url:

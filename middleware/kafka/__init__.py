@@ -1,0 +1,268 @@
+"""Kafka by librdkafka. A stream is a topic, the namespace the prefix of its name.
+
+What the client imposes: it works in threads of its own and calls back only while it is polled; it answers a metadata
+request about a topic that does not exist only by leaving it out of the list of all topics, so that is what is asked.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec
+
+from common.settings import Durability, Port, Settings
+from common.tweets import RAW
+from middleware.base import (
+    Consumer,
+    Middleware,
+    MiddlewareError,
+    Producer,
+    SparkBinding,
+    Start,
+    UnknownStream,
+    Unreachable,
+)
+from middleware.kafka.consumer import SESSION_SECONDS, KafkaConsumer
+from middleware.kafka.producer import KafkaProducer, record_bytes
+
+log = logging.getLogger(__name__)
+client_log = logging.getLogger(f"{__name__}.client")
+
+ANSWER_SECONDS = 5.0
+CREATION_SECONDS = 20.0
+
+SEGMENT_BYTES = 128 << 20
+"""Files of a partition; retention removes whole ones, so they are smaller where little is kept."""
+
+SEGMENTS_KEPT = 8
+
+SPARK_BATCH_BYTES = 256 << 10
+"""What one task sends at once to a partition; Java's default is 16 KiB."""
+
+
+CHATTER_SECONDS = 10.0
+
+
+class Seldom(logging.Filter):
+    """Lets a kind of message of the client pass once in CHATTER_SECONDS: it reports every attempt to connect.
+
+    As information only: what matters of it is raised, too.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[str, float] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        kind, now = " ".join(record.getMessage().split(None, 2)[:2]), time.monotonic()
+        if now - self._last.get(kind, -CHATTER_SECONDS) < CHATTER_SECONDS:
+            return False
+        self._last[kind] = now
+        record.levelno, record.levelname = logging.INFO, logging.getLevelName(logging.INFO)
+        return True
+
+
+client_log.addFilter(Seldom())
+
+
+class Kafka(Middleware):
+    """Raises Unreachable where no broker answers within a few seconds."""
+
+    name = "kafka"
+    acknowledgement: Mapping[str, str] = {
+        "fsync": "appended by all in-sync replicas and flushed to disk before it is acknowledged; survives the machine",
+        "page-cache": "appended by all in-sync replicas, in the memory of their operating system: survives the "
+                      "broker's process, may be lost with the machine",
+    }
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._servers = settings.middleware_uri or settings.address(Port.KAFKA)
+        self._admin: AdminClient | None = None
+
+    def wait_until_ready(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                if self._topics(min(left, ANSWER_SECONDS)).brokers:
+                    return
+            except Unreachable as error:
+                log.debug("Kafka is not ready: %s", error)
+            time.sleep(0.1)
+        raise Unreachable(f"Kafka at {self._servers} was not ready within {timeout:.0f} s")
+
+    def create_stream(self, stream: str, partitions: int) -> None:
+        bound = max(1, self.settings.stream_retention_bytes // partitions)
+        segment = min(SEGMENT_BYTES, max(record_bytes(self.settings), bound // SEGMENTS_KEPT))
+        topic = NewTopic(self.stream_name(stream), num_partitions=partitions, config={
+            "retention.bytes": str(bound), "retention.ms": "-1", "segment.bytes": str(segment),
+            "max.message.bytes": str(record_bytes(self.settings)),
+        })
+        self._topics()
+        with self._raising(MiddlewareError, f"cannot create the stream {stream}"):
+            try:
+                self._client().create_topics([topic], request_timeout=CREATION_SECONDS)[topic.topic].result()
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
+        self._await_leaders(stream)
+
+    def _await_leaders(self, stream: str) -> None:
+        """A new topic is known to the controller before it is to the broker that is asked next."""
+        deadline = time.monotonic() + CREATION_SECONDS
+        while True:
+            topic = self._topics().topics.get(self.stream_name(stream))
+            if topic and topic.partitions and all(one.leader >= 0 for one in topic.partitions.values()):
+                return
+            if time.monotonic() > deadline:
+                raise Unreachable(f"the stream {stream} has no leader on Kafka at {self._servers}")
+            time.sleep(0.05)
+
+    def producer(self, stream: str) -> Producer:
+        self._partitions(stream)
+        return KafkaProducer(self._configuration(), self.settings, self.stream_name(stream))
+
+    def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
+        partitions = self._partitions(stream)
+        if start != "committed":
+            self._move(stream, group, partitions, OffsetSpec.earliest() if start == "head" else OffsetSpec.latest())
+        with self._raising(Unreachable, f"cannot join the group {group} of {stream}"):
+            return KafkaConsumer(self._configuration(), self.stream_name(stream), self._group(stream, group), member)
+
+    def forget_group(self, stream: str, group: str) -> None:
+        def delete() -> None:
+            name = self._group(stream, group)
+            try:
+                self._client().delete_consumer_groups([name], request_timeout=ANSWER_SECONDS)[name].result()
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+                    raise
+
+        self._once_empty(delete, f"cannot remove the group {group} of {stream}")
+
+    def _move(self, stream: str, group: str, partitions: list[int], to: OffsetSpec) -> None:
+        """Commits the head or tail of every partition for a group without members."""
+        topic, name = self.stream_name(stream), self._group(stream, group)
+
+        def move() -> None:
+            wanted = {TopicPartition(topic, partition): to for partition in partitions}
+            found = self._client().list_offsets(wanted, request_timeout=ANSWER_SECONDS)
+            offsets = [TopicPartition(topic, at.partition, future.result().offset) for at, future in found.items()]
+            request = [ConsumerGroupTopicPartitions(name, offsets)]
+            answer = self._client().alter_consumer_group_offsets(request, request_timeout=ANSWER_SECONDS)[name].result()
+            for at in answer.topic_partitions:
+                if at.error:
+                    raise KafkaException(at.error)
+
+        self._once_empty(move, f"cannot move the group {group} of {stream}")
+
+    def _once_empty(self, change: Callable[[], None], what: str) -> None:
+        """A member with a name that has ended still counts as one until its session is over."""
+        deadline = time.monotonic() + SESSION_SECONDS + ANSWER_SECONDS
+        with self._raising(MiddlewareError, what):
+            while True:
+                try:
+                    return change()
+                except KafkaException as error:
+                    has_members = error.args[0].code() in (KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID)
+                    if not has_members or time.monotonic() > deadline:
+                        raise
+                time.sleep(0.2)
+
+    def durability_in_force(self) -> Durability | None:
+        resource = ConfigResource(ConfigResource.Type.TOPIC, self.stream_name(RAW))
+        self._partitions(RAW)
+        with self._raising(Unreachable, "cannot read the configuration of the streams"):
+            found = self._client().describe_configs([resource], request_timeout=ANSWER_SECONDS)[resource].result()
+        return "fsync" if found["flush.messages"].value == "1" else "page-cache"
+
+    def spark(self, stream: str) -> SparkBinding:
+        where = {"kafka.bootstrap.servers": self._servers}
+        return SparkBinding(
+            format="kafka",
+            event_column="value", key_column="key", stream_column="topic",
+            read_options={
+                **where,
+                "subscribe": self.stream_name(stream),
+                "startingOffsets": "earliest",
+                "failOnDataLoss": "true",
+                "maxOffsetsPerTrigger": str(self.settings.max_events_per_trigger),
+            },
+            write_options={
+                **where,
+                "kafka.acks": "all",
+                "kafka.enable.idempotence": "true",
+                "kafka.linger.ms": str(self.settings.publish_group_ms),
+                "kafka.batch.size": str(SPARK_BATCH_BYTES),
+                "kafka.max.request.size": str(record_bytes(self.settings)),
+            },
+        )
+
+    def stream_name(self, stream: str) -> str:
+        return f"{self.settings.namespace}.{stream}"
+
+    def close(self) -> None:
+        self._admin = None
+
+    def _group(self, stream: str, group: str) -> str:
+        return f"{self.stream_name(stream)}.{group}"
+
+    def _configuration(self) -> dict[str, Any]:
+        """What every client is given; where it would write to the terminal, it logs."""
+        return {
+            "bootstrap.servers": self._servers,
+            "client.id": "murmur",
+            "reconnect.backoff.ms": 250,
+            "reconnect.backoff.max.ms": 1000,
+            "log.connection.close": False,
+            "logger": client_log,
+        }
+
+    def _client(self) -> AdminClient:
+        if self._admin is None:
+            self._admin = AdminClient(self._configuration())
+        self._admin.poll(0)  # hands over what it wished to log
+        return self._admin
+
+    def _probe(self) -> None:
+        """Fails at once where nobody listens; the client would try until its time is over."""
+        refused: OSError | None = None
+        for server in self._servers.split(","):
+            host, _, port = server.rpartition("//")[2].rpartition(":")
+            try:
+                socket.create_connection((host.strip("[]"), int(port)), ANSWER_SECONDS).close()
+                return
+            except OSError as error:
+                refused = error
+        raise Unreachable(f"Kafka does not answer at {self._servers}: {refused}; is the instance up?")
+
+    def _topics(self, timeout: float = ANSWER_SECONDS) -> Any:
+        """Metadata of the cluster and of all topics."""
+        self._probe()
+        with self._raising(Unreachable, "no broker answers; is the instance up?"):
+            return self._client().list_topics(timeout=timeout)
+
+    def _partitions(self, stream: str) -> list[int]:
+        topic = self._topics().topics.get(self.stream_name(stream))
+        if topic is None:
+            raise UnknownStream(
+                f"no stream {stream!r} on Kafka at {self._servers} (topic {self.stream_name(stream)}): "
+                "`murmur up` creates the streams"
+            )
+        return list(topic.partitions)
+
+    @contextmanager
+    def _raising(self, error: type[MiddlewareError], what: str) -> Iterator[None]:
+        """Turns what the client raises into one of ours, with the address."""
+        try:
+            yield
+        except KafkaException as cause:
+            raise error(f"{what} (Kafka at {self._servers}): {cause.args[0].str()}") from cause
+
+

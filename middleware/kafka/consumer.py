@@ -1,0 +1,127 @@
+"""Reads Kafka: a member of a consumer group that commits what it has handed out."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+import confluent_kafka
+from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+
+from middleware.base import Consumer, MiddlewareError
+
+log = logging.getLogger(__name__)
+
+SESSION_SECONDS = 10
+"""How long a member that ended without leaving keeps its share."""
+
+JOIN_SECONDS = 10.0
+"""How long to wait for a share of the stream at the start. Others of the group may be slow to let go of theirs."""
+
+COMMIT_SECONDS = 30.0
+"""How long a commit is tried again, as while a broker starts anew."""
+
+NOT_A_MEMBER = (KafkaError.ILLEGAL_GENERATION, KafkaError.UNKNOWN_MEMBER_ID, KafkaError.REBALANCE_IN_PROGRESS)
+"""The shares have changed since the events were read: they may belong to another member, and come again."""
+
+PASSING = (
+    KafkaError._WAIT_COORD, KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE,
+    KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.REQUEST_TIMED_OUT,
+)
+
+
+class KafkaConsumer(Consumer):
+    """A member with a name is a static one: whoever comes next under that name has its share at once.
+
+    The price is that it never leaves: when it is closed, others get its share only after SESSION_SECONDS.
+    """
+
+    def __init__(self, configuration: dict[str, Any], topic: str, group: str, member: str) -> None:
+        self._topic = topic
+        self._uncommitted: dict[int, int] = {}  # by partition, the offset after the last event handed out
+        self._early: list[Message] = []  # read, not yet handed out
+        self._joined = self._closed = False
+        self._client = confluent_kafka.Consumer({
+            **configuration,
+            "group.id": group,
+            **({"group.instance.id": member} if member else {}),
+            "session.timeout.ms": SESSION_SECONDS * 1000,
+            "heartbeat.interval.ms": 1000,
+            "enable.auto.commit": False,
+            "enable.auto.offset.store": False,
+            "auto.offset.reset": "earliest",
+            "fetch.error.backoff.ms": 100,
+        })
+        self._client.subscribe([topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked)
+        self._join()
+
+    def _join(self) -> None:
+        """What is published after this returns is read even where the group starts at the tail: its start is fixed."""
+        deadline = time.monotonic() + JOIN_SECONDS
+        while not (self._joined or self._early) and time.monotonic() < deadline:
+            self._read(1, 0.1)
+
+    def poll(self, max_events: int, timeout: float) -> list[bytes]:
+        deadline = time.monotonic() + timeout
+        while not self._early:
+            left = deadline - time.monotonic()
+            self._read(1, max(0.0, left))
+            if left <= 0:
+                break
+        if self._early and len(self._early) < max_events:
+            self._read(max_events - len(self._early), 0)  # what has come with it
+        messages, self._early = self._early[:max_events], self._early[max_events:]
+        for message in messages:
+            self._uncommitted[message.partition() or 0] = (message.offset() or 0) + 1
+        return [message.value() or b"" for message in messages]
+
+    def _read(self, most: int, timeout: float) -> None:
+        """Waits up to `timeout` seconds for `most` messages; raises MiddlewareError when this member cannot go on."""
+        try:
+            messages = self._client.consume(most, timeout)
+        except KafkaException as cause:
+            raise MiddlewareError(f"reading {self._topic} failed: {cause.args[0].str()}") from cause
+        self._early += [message for message in messages if not message.error()]
+        for error in filter(None, (message.error() for message in messages)):
+            if error.fatal() or error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                raise MiddlewareError(f"reading {self._topic} failed: {error.str()}")
+            log.warning("reading %s: %s", self._topic, error.str())  # the client goes on by itself
+
+    def commit(self) -> None:
+        """Where the shares have changed meanwhile it stores nothing: the events come again, here or elsewhere."""
+        if not self._uncommitted:
+            return
+        deadline = time.monotonic() + COMMIT_SECONDS
+        while error := self._commit_error():
+            if error.code() in NOT_A_MEMBER and not error.fatal():
+                log.info("not committed, as the shares of %s have changed: %s", self._topic, error.str())
+                break
+            if error.code() not in PASSING or time.monotonic() > deadline:
+                raise MiddlewareError(f"committing {self._topic} failed: {error.str()}")
+            time.sleep(0.1)
+        self._uncommitted.clear()
+
+    def _commit_error(self) -> KafkaError | None:
+        offsets = [TopicPartition(self._topic, partition, offset) for partition, offset in self._uncommitted.items()]
+        try:
+            stored = self._client.commit(offsets=offsets, asynchronous=False)
+        except KafkaException as error:
+            return error.args[0]
+        return next((at.error for at in stored if at.error), None)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._client.close()
+
+    def _assigned(self, client: confluent_kafka.Consumer, partitions: list[TopicPartition]) -> None:
+        self._joined = True
+
+    def _revoked(self, client: confluent_kafka.Consumer, partitions: list[TopicPartition]) -> None:
+        """What was not committed of them comes again, so it must not be handed out or committed here any more."""
+        gone = {at.partition for at in partitions}
+        self._early = [message for message in self._early if message.partition() not in gone]
+        for partition in gone:
+            self._uncommitted.pop(partition, None)

@@ -1,0 +1,53 @@
+"""A sink that is at least once does write a batch twice when Spark dies between writing and noting that it did."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from common.tweets import RAW
+from deploy.local import supervision
+from middleware import connect
+from tests.stack import Stack, eventually
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
+
+TWEETS = 500
+
+
+def forget_last_commit(checkpoint: Path) -> None:
+    """As if Spark had been killed after the last batch was written: it plans the same batch and writes it again."""
+    commits = checkpoint / "commits"
+    last = max(int(file.name) for file in commits.iterdir() if file.name.isdigit())
+    (commits / str(last)).unlink()
+    (commits / f".{last}.crc").unlink(missing_ok=True)
+
+
+@pytest.mark.other_middlewares
+def test_a_batch_that_spark_writes_twice_counts_once(stack: Stack) -> None:
+    """Both queries repeat their last batch; nothing that a user sees changes. (Where the sink is exactly once, its own
+    tests show that the batch is not even in the stream twice.)"""
+    settings = stack.settings()
+    with connect(settings) as middleware:
+        assert not middleware.spark(RAW).exactly_once
+    run = stack.ingest("--source", "synthetic", "--rate", "5000", "--limit", str(TWEETS))["run"]
+    first = stack.audit("--run", run)
+    assert {name: (s["missing"], s["duplicated"]) for name, s in first.items()} == dict.fromkeys(first, (0, 0))
+    ranking = Counter(stack.ranking())
+
+    asked = supervision.ask(settings)
+    asked.stopProcess("spark")
+    for query in ("enrich", "trending"):
+        forget_last_commit(settings.checkpoint_dir / query)
+    asked.startProcess("spark", False)
+    ready = settings.state_dir / "spark.ready"
+    eventually("Spark has run its batches again", ready.exists, 240)
+
+    stages = stack.audit("--run", run)
+    assert stages["enriched"]["duplicated"] > 0, "no batch was written twice"
+    for name in ("published", "ranked", "stored", "indexed"):
+        assert (stages[name]["missing"], stages[name]["duplicated"]) == (0, 0), name
+    assert stages["ranked"]["found"] == TWEETS
+    assert Counter(stack.ranking()) == ranking
