@@ -22,7 +22,8 @@ FORMAT_SECONDS = 60
 def main() -> None:
     settings = Settings.load()
     format_once(settings)
-    command = java(settings, HEAP, "kafka.Kafka", configuration(settings), options=class_data.options(settings, "kafka"))
+    archive = class_data.options(settings, "kafka")
+    command = java(settings, HEAP, "kafka.Kafka", configuration(settings), options=archive)
     os.execv(command[0], command)
 
 
