@@ -61,8 +61,8 @@ class Audited:
 class Evidence:
     """Everything that the verdict judges. `rate` in tweets/s, `objective_ms` for the p99 of JUDGED.
 
-    `idle_cpu` is the share of the host's CPU time that was idle during the interval; `drained_s` is when, after the end,
-    the backlog of a stage had gone, None if it had not by the time at which it must.
+    `idle_cpu` is the share of the host's CPU time that was idle during the interval; `drained_s` is when, after the
+    end, the backlog of a stage had gone, None if it had not by the time at which it must.
     """
 
     rate: float

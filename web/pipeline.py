@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from redis import Redis
 
 from common.settings import Durability, Settings
-from common.telemetry import read_pipeline
+from common.stages import read_pipeline
 from web.openapi import errors
 
 blueprint = APIBlueprint("pipeline", __name__, url_prefix="/api/v1", tag="Pipeline")

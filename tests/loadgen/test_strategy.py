@@ -83,7 +83,8 @@ def test_25_minutes_are_enough_for_an_ordinary_limit() -> None:
 
 def test_before_the_budget_ends_the_highest_pass_is_confirmed() -> None:
     found, history = search(sharp(3000), 5 * PLAN.attempt_s + PLAN.confirmation_s)
-    assert found.confirmed and not found.converged
+    assert found.confirmed
+    assert not found.converged
     assert history[-1].purpose == "confirm"
 
 
@@ -152,14 +153,16 @@ def test_a_limit_above_the_generators(generator: float, factor: float) -> None:
     assert generator / 1.05 <= found.highest_pass <= generator
     assert found.lowest_fail is None
     assert found.limited_by == "generator"
-    assert found.confirmed and not found.converged
+    assert found.confirmed
+    assert not found.converged
     check_claim(found, history)
 
 
 def test_a_limit_above_the_highest_rate() -> None:
     found, history = search(sharp(1e12))
     assert found.highest_pass == PLAN.highest
-    assert found.confirmed and not found.converged
+    assert found.confirmed
+    assert not found.converged
     check_claim(found, history)
 
 

@@ -19,9 +19,9 @@ AUDITED = ("published", "enriched", "ranked", "stored", "indexed")
 def samples(growth: Mapping[str, float] | None = None, seconds: float = 60, noise: float = 30, per_s: int = 4
             ) -> tuple[Sample, ...]:
     """`growth` in tweets/s, by stage."""
-    random = np.random.default_rng(1)
+    random, growth = np.random.default_rng(1), growth or {}
     return tuple(
-        Sample(n / per_s, {s: int(500 + (growth or {}).get(s, 0) * n / per_s + random.normal(0, noise)) for s in STAGES})
+        Sample(n / per_s, {s: int(500 + growth.get(s, 0) * n / per_s + random.normal(0, noise)) for s in STAGES})
         for n in range(int(seconds * per_s) + 1)
     )
 
