@@ -20,8 +20,8 @@ TOTAL = ""
 """The empty hashtag: its count is the number of tweets in the bucket.
 
 Rows of their own, with the empty hashtag as well, count the tweets of the bucket by slot of `sent_at_us`: they are
-those whose `min_sent_us` and `max_sent_us` lie in one slot. As readers keep the maximum, and a part is never larger than
-the whole, only who looks for the slots sees them.
+those whose `min_sent_us` and `max_sent_us` lie in one slot. As readers keep the maximum, and a part is never larger
+than the whole, only who looks for the slots sees them.
 """
 
 SLOT_US = 100_000
