@@ -117,7 +117,7 @@ class Generation:
         self._tell(
             beat_us=time.time_ns() // 1000, taken=progress.taken, acknowledged=progress.acknowledged,
             on_schedule=punctuality.on_schedule, blocked=punctuality.blocked, late=punctuality.late,
-            sending=int(progress.sending),
+            sending=int(progress.sending), cpu_us=time.process_time_ns() // 1000,
         )
 
     def _tell(self, **numbers: float) -> None:
@@ -127,11 +127,7 @@ class Generation:
 
 def main() -> None:
     part = Part(**json.loads(sys.argv[1]))
-    board = Board(Path(part.board), part.processes)
-    try:
-        Generation(part, board).run()
-    finally:
-        board.tell("ended", 1, part.process)
+    Generation(part, Board(Path(part.board), part.processes)).run()
 
 
 if __name__ == "__main__":

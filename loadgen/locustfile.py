@@ -1,0 +1,179 @@
+"""Users of a running instance, for Locust: `locust -f loadgen/locustfile.py`, with its web page or `--headless`.
+
+Viewers look at the ranking, listeners keep an event stream open, searchers ask now what others ask and now something
+of their own, pushers send tweets. Every answer is checked, not only counted. Without `--host` it is the instance that
+MURMUR_INSTANCE names (`default`). To find the maximum with Locust alone, add the shape of climb.py.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+import uuid
+from datetime import datetime
+from itertools import pairwise
+from typing import Any
+
+import orjson
+from locust import FastHttpUser, HttpUser, between, constant, events, task
+from locust.env import Environment
+
+from common.settings import Settings
+from common.tweets import WINDOWS
+from ingest.phrases import load_topics
+from ingest.synthetic import Synthetic
+from loadgen.pushing import Pushed
+
+SETTINGS = Settings.load()
+FRESH_SHARE = 0.3
+"""Of the searches; the others repeat what is asked often, which Redis may know."""
+
+ASKED_OFTEN = ("football", "climate", "new phone", "breakfast", "election", "concert tonight", "train delays",
+               "rain tomorrow", "good books", "space telescope", "holiday by the sea", "interest rates")
+PUSH_TWEETS, PUSH_SECONDS = 50, 0.5
+"""A pusher sends batches on a schedule: 100 tweets/s."""
+
+PUSHED = Pushed()
+"""What all pushers of this process did, for climb.py."""
+
+LISTEN_SECONDS = (15.0, 40.0)
+
+
+@events.init.add_listener
+def use_instance(environment: Environment, **_: Any) -> None:
+    """Without `--host`."""
+    environment.host = environment.host or SETTINGS.url
+
+
+class Wrong(Exception):
+    """An answer that cannot be right."""
+
+
+class Viewer(FastHttpUser):
+    """Watches the ranking, one window at a time."""
+
+    weight = 4
+    wait_time = between(1, 3)
+    host = SETTINGS.url
+
+    @task
+    def trending(self) -> None:
+        window = random.choice(list(WINDOWS))
+        with self.client.get(f"/api/v1/trending?window={window}&limit=50", name="trending", catch_response=True) as r:
+            if r.status_code == 200:
+                check(r, lambda: check_ranking(orjson.loads(r.content), window))
+
+
+class Listener(HttpUser):
+    """Keeps an event stream open, as the page does; where all places are taken, it asks again later."""
+
+    weight = 2
+    wait_time = between(1, 5)
+    host = SETTINGS.url
+
+    @task
+    def listen(self) -> None:
+        began, until = time.monotonic(), time.monotonic() + random.uniform(*LISTEN_SECONDS)
+        with self.client.get("/api/v1/events", stream=True, name="events", catch_response=True, timeout=30) as r:
+            if r.status_code == 503:
+                r.success()
+                return
+            if r.status_code != 200:
+                return
+            kinds: set[str] = set()
+            for line in r.iter_lines():
+                kinds.update([line.partition(b":")[2].strip().decode()] if line.startswith(b"event:") else [])
+                if time.monotonic() > until:
+                    break
+            check(r, lambda: check_events(kinds))
+            r.request_meta["response_time"] = 0.0 if kinds else (time.monotonic() - began) * 1000
+
+
+class Searcher(FastHttpUser):
+    """Searches: mostly for what many ask, which may be cached, at times for something of its own."""
+
+    weight = 4
+    wait_time = between(1, 4)
+    host = SETTINGS.url
+    topics = load_topics()
+
+    @task
+    def search(self) -> None:
+        fresh = random.random() < FRESH_SHARE
+        query = self.something() if fresh else random.choice(ASKED_OFTEN)
+        name = "search, fresh" if fresh else "search, repeated"
+        with self.client.get("/api/v1/search", params={"q": query, "limit": "10"}, name=name,
+                             catch_response=True) as r:
+            if r.status_code == 200:
+                check(r, lambda: check_hits(orjson.loads(r.content), query, 10))
+
+    def something(self) -> str:
+        """Words that nobody is likely to have asked for in this order."""
+        topic = random.choice(self.topics)
+        sentence = random.choice(random.choice(list(topic.sentences.values())))
+        words = orjson.loads(b'"' + sentence.json + b'"').split()
+        return " ".join(random.sample(words, min(4, len(words))))[:200] or uuid.uuid4().hex
+
+
+class TweetPusher(FastHttpUser):
+    """Pushes batches of tweets on a schedule of its own: one that is held up sends what is overdue at once."""
+
+    weight = 1
+    wait_time = constant(0)
+    host = SETTINGS.url
+
+    def on_start(self) -> None:
+        self._source = Synthetic(f"push-{uuid.uuid4().hex}")
+        self._due = time.time() + random.uniform(0, PUSH_SECONDS)
+        self._headers = {"Authorization": f"Bearer {SETTINGS.ingest_token}", "Content-Type": "application/x-ndjson"}
+
+    @task
+    def push(self) -> None:
+        time.sleep(max(0.0, self._due - time.time()))
+        late_s, self._due = time.time() - self._due, self._due + PUSH_SECONDS
+        payloads = self._source.take([time.time_ns() // 1000] * PUSH_TWEETS)
+        body = b"\n".join(payload.body for payload in payloads)
+        with self.client.post("/api/v1/tweets", data=body.decode(), headers=self._headers, name="push",
+                              catch_response=True) as r:
+            accepted = orjson.loads(r.content)["accepted"] if r.status_code == 200 else 0
+            check(r, lambda: require(accepted == PUSH_TWEETS, f"{accepted} of {PUSH_TWEETS} tweets were accepted"))
+        PUSHED.add(PUSH_TWEETS, accepted, late_s)
+
+
+def check(response: Any, checking: Any) -> None:
+    """Counts an answer that is wrong as a failure."""
+    try:
+        checking()
+    except (Wrong, KeyError, TypeError, ValueError) as error:
+        response.failure(f"wrong answer: {error!r}")
+
+
+def require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise Wrong(otherwise)
+
+
+def check_ranking(ranking: dict[str, Any], window: str) -> None:
+    """Of the window asked for, in order, without repeats, no older than it may be."""
+    hashtags = ranking["hashtags"]
+    require(ranking["window"] == window, f"window {ranking['window']} instead of {window}")
+    require([tag["rank"] for tag in hashtags] == list(range(1, len(hashtags) + 1)), "ranks are not 1, 2, 3 …")
+    require(all(a["count"] >= b["count"] for a, b in pairwise(hashtags)), "counts grow from rank to rank")
+    require(len({tag["hashtag"] for tag in hashtags}) == len(hashtags), "a hashtag is ranked twice")
+    require(all(0 < tag["count"] <= ranking["tweets"] for tag in hashtags), "a hashtag has more tweets than there are")
+    age = time.time() - datetime.fromisoformat(ranking["as_of"]).timestamp()
+    require(age < 30, f"the ranking is {age:.0f} s old")
+
+
+def check_hits(found: dict[str, Any], query: str, limit: int) -> None:
+    """Of the query asked, the nearest first, none twice."""
+    hits = found["hits"]
+    require(found["query"] == query, f"hits for {found['query']!r} instead of {query!r}")
+    require(len(hits) <= limit, f"{len(hits)} hits, though {limit} were asked for")
+    require(all(a["distance"] <= b["distance"] + 1e-6 for a, b in pairwise(hits)), "hits are not in order")
+    require(len({hit["tweet_id"] for hit in hits}) == len(hits), "a tweet was found twice")
+
+
+def check_events(kinds: set[str]) -> None:
+    """A stream that was open for 15 s has brought both kinds of events."""
+    require({"trending", "pipeline"} <= kinds, f"only these events came: {sorted(kinds) or 'none'}")
