@@ -83,7 +83,7 @@ def per_thousand(used: CpuSeconds, tweets: int) -> CpuSeconds:
     if tweets <= 0:
         return {}
     largest = sorted(used.items(), key=lambda item: -item[1])
-    return {name: round(seconds * 1000 / tweets, 6) for name, seconds in largest}
+    return {name: round(seconds * 1000 / tweets, 6) for name, seconds in largest if seconds > 0}
 
 
 def _cpu(process: psutil.Process) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
@@ -32,11 +33,12 @@ def described(settings: Settings) -> dict[str, Any]:
     """Everything about the instance and its host that a result depends on; without secrets."""
     with connect(settings) as middleware:
         acknowledgement = middleware.acknowledgement[settings.durability]
+    chosen = settings.model_dump(mode="json", exclude=SECRET | {"home", "instance", "port_block", "port_base"})
     return {
         "middleware": settings.middleware,
         "durability": settings.durability,
         "acknowledgement": acknowledgement,
-        "settings": settings.model_dump(mode="json", exclude=SECRET | {"home", "instance", "port_block"}),
+        "settings": {name: _without_password(value) for name, value in chosen.items()},
         "server_settings": server_settings(settings),
         "versions": versions(settings),
         "host": host(settings),
@@ -70,8 +72,8 @@ def versions(settings: Settings) -> dict[str, str]:
     for name, command in PROGRAMS.items():
         if said := _first_line(command):
             found[name] = said
-    jars = settings.jar_dir / settings.middleware
-    found["servers"] = ", ".join(sorted(jar.stem for jar in jars.glob("*.jar") if settings.middleware in jar.stem))
+    jars = (settings.jar_dir / settings.middleware).glob(f"{settings.middleware}*.jar")
+    found["servers"] = ", ".join(sorted({m[1] for jar in jars if (m := re.search(r"-([0-9][\w.]*)$", jar.stem))}))
     return found
 
 
@@ -97,6 +99,11 @@ def check_disk(settings: Settings, tweets: float) -> None:
             f"{needed / 1e9:,.1f} GB: make room, or lower the rate, the budget or the bounds (archive_max_bytes, "
             "stream_retention_bytes, database_max_rows)"
         )
+
+
+def _without_password(value: Any) -> Any:
+    """Addresses may hold one."""
+    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:…@", value) if isinstance(value, str) else value
 
 
 def _without_home(value: str, settings: Settings) -> str:

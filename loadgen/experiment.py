@@ -130,7 +130,7 @@ class Experiment:
             if enough and sample and enough(sample):
                 return
             following = (now // SAMPLE_SECONDS + 1) * SAMPLE_SECONDS
-            time.sleep(max(0.0, min(following, end) - time.time()))
+            time.sleep(max(0.0, following - time.time()))
 
     def _sample(self) -> Sample:
         now = time.time()

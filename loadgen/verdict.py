@@ -94,7 +94,11 @@ def must_extend(samples: tuple[Sample, ...], rate: float) -> bool:
 
 
 def is_long_enough(samples: tuple[Sample, ...]) -> bool:
-    return len(samples) >= LEAST_SAMPLES and samples[-1].at - samples[0].at >= LEAST_SECONDS
+    """Each sample stands for the time around it: n of them span n gaps."""
+    if len(samples) < LEAST_SAMPLES:
+        return False
+    gap = (samples[-1].at - samples[0].at) / (len(samples) - 1)
+    return gap * len(samples) >= LEAST_SECONDS
 
 
 def _offered(evidence: Evidence) -> Finding:
