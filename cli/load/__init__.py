@@ -22,4 +22,7 @@ class LoadCommands(click.Group):
 
 @click.command(cls=LoadCommands)
 def load() -> None:
-    """Drive the whole pipeline and judge what it sustains."""
+    """Drive the whole pipeline and judge what it sustains.
+
+    `run` and `find-max` measure the running instance that --instance names, `compare` starts instances of its own.
+    """

@@ -60,10 +60,12 @@ def names(known: tuple[str, ...]) -> Any:
 @options.settle
 @options.warm_up
 @options.processes
+@click.option("--instance", "prefix", metavar="NAME", default="compare", show_default=True,
+              help="Begins the names of the instances that are started.")
 @common_options.as_json
 def compare(middlewares: list[str], durabilities: list[str], across: bool, repeat: int, budget: float, first: float,
             out: Path, slo_ms: float, users: int, payload: str, settle_s: float, warm_up_s: float,
-            processes: int | None, as_json: bool) -> None:
+            processes: int | None, prefix: str, as_json: bool) -> None:
     """Find the capacity on each middleware, with the same application, in alternation.
 
     Starts an instance for each search and removes it afterwards. Middlewares are ranked within one durability class.
@@ -77,7 +79,7 @@ def compare(middlewares: list[str], durabilities: list[str], across: bool, repea
 
     def once(variant: Variant, number: int) -> Run:
         folder = out / f"{variant.middleware}-{variant.durability}-{number}"
-        with started(variant, as_json) as instance:
+        with started(variant, prefix, as_json) as instance:
             return search(instance, spec, budget * 60, warm_up_s, folder, Display(quiet=as_json))
 
     content = alternate(compared, repeat, once, lambda runs: keep(out, runs, across))
@@ -91,9 +93,9 @@ def compare(middlewares: list[str], durabilities: list[str], across: bool, repea
 
 
 @contextmanager
-def started(variant: Variant, quiet: bool) -> Iterator[Instance]:
+def started(variant: Variant, prefix: str, quiet: bool) -> Iterator[Instance]:
     """An instance that exists only as long as it is measured."""
-    name = f"compare-{variant.middleware}-{variant.durability}"
+    name = f"{prefix}-{variant.middleware}-{variant.durability}"
     murmur("down", "--wipe", "--yes", "--instance", name, quiet=quiet)
     try:
         murmur("up", "--middleware", variant.middleware, "--durability", variant.durability, "--instance", name,
