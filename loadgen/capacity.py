@@ -10,9 +10,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import redis
+
 from loadgen.evidence import Sample
 from loadgen.experiment import Experiment, Stack
-from loadgen.failures import GeneratorFailed, StackBroken
+from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
 from loadgen.result import Result, Spec
 from loadgen.strategy import Attempt, Capacity, Outcome, Plan, Step, capacity, is_long, next_step
 
@@ -43,8 +45,11 @@ class Search:
         self.results: list[dict[str, Any]] = []
 
     def run(self, keep: Callable[[Search], None], check: Callable[[float], None]) -> Capacity:
-        """The capacity. `keep` is called after each experiment, to write what there is; `check` before each, with the
-        number of tweets that it will bring, to refuse it."""
+        """The capacity. `keep` is called after each experiment, to write what there is.
+
+        `check` is called before each, with the number of tweets that it will bring; if it raises DiskShort, the search
+        ends with what it knows, and raises that as well if this is nothing.
+        """
         while True:
             step = next_step(self._plan, self.history, self._until - time.monotonic())
             if isinstance(step, Capacity):
@@ -52,7 +57,12 @@ class Search:
             long = is_long(step, self.history)
             spec = replace(self._spec, rate=step.rate,
                            seconds=max(self._spec.seconds, CONFIRMATION_SECONDS) if long else self._spec.seconds)
-            check(step.rate * (spec.settle_s + 2 * spec.seconds))
+            try:
+                check(step.rate * (spec.settle_s + 2 * spec.seconds))
+            except DiskShort:
+                if not self.history:
+                    raise
+                return self.capacity()
             self._watcher.began(step, spec.seconds)
             self._try(step, spec)
             keep(self)
@@ -64,7 +74,7 @@ class Search:
     def _try(self, step: Step, spec: Spec) -> None:
         try:
             result = Experiment(self._stack, spec, self._watcher.sampled).run()
-        except (StackBroken, GeneratorFailed) as error:
+        except (StackBroken, GeneratorFailed, redis.RedisError) as error:
             self.history.append(Attempt(step.rate, step.purpose, "broken", "stack"))
             self.results.append({**asdict(spec), "purpose": step.purpose, "verdict": "broken", "reason": str(error)})
             self._watcher.ended(step, None, str(error))

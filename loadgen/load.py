@@ -39,7 +39,7 @@ class Load:
         self._board = Board(path, processes, create=True)
         self._path = path
         self._parts = [
-            Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed, str(path))
+            Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed + n, str(path))
             for n in range(processes)
         ]
         self._processes: list[subprocess.Popen[bytes]] = []

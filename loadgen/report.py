@@ -18,7 +18,7 @@ Run = Mapping[str, Any]
 """One search: what `murmur load find-max --json` prints."""
 
 STYLE = Path(__file__).with_name("report.css")
-SHOWN_SHARE = 0.01
+SHOWN_SHARE = 0.02
 """Processes that use less of the CPU are shown together."""
 
 
@@ -157,7 +157,7 @@ def differences(runs: Sequence[Run]) -> dict[str, list[str]]:
 
 def _differences(runs: Sequence[Run], names: Sequence[str]) -> str:
     rows = [[key, *values] for key, values in differences(runs).items()]
-    return _table(["", *names], rows) if rows else '<p class="note">none</p>'
+    return f'<div class="wide">{_table(["", *names], rows)}</div>' if rows else '<p class="note">none</p>'
 
 
 def _in_force(runs: Sequence[Run], names: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import subprocess
 import sys
 import tempfile
@@ -30,8 +31,10 @@ class Users:
             "--loglevel", "WARNING", "Viewer", "Listener", "Searcher",
         ]
         with (settings.log_dir / "users.log").open("ab") as log:
-            self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                                             process_group=0)
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0,
+                env={**os.environ, "MURMUR_INSTANCE": settings.instance},
+            )
 
     @property
     def pids(self) -> dict[str, int]:
