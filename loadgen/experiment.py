@@ -119,27 +119,33 @@ class Experiment:
         )
 
     def _sample_until(self, phase: str, end: float, enough: Callable[[Sample], bool] | None = None) -> None:
-        """Samples at fixed times until `end`, in seconds since the epoch, or until a sample is enough."""
-        while (now := time.time()) < end:
+        """Samples at fixed times until `end`, in seconds since the epoch, and then, or until a sample is enough."""
+        over = False
+        while not over:
             self._load.check()
-            try:
-                sample = self._sample()
-            except redis.RedisError:
-                sample = None  # a counter that cannot be read says nothing; the others go on
+            over = time.time() >= end
+            sample = self._sample()
             self._watch(phase, sample)
             if enough and sample and enough(sample):
                 return
-            following = (now // SAMPLE_SECONDS + 1) * SAMPLE_SECONDS
-            time.sleep(max(0.0, following - time.time()))
+            following = (time.time() // SAMPLE_SECONDS + 1) * SAMPLE_SECONDS
+            if not over:
+                time.sleep(max(0.0, min(following, end) - time.time()))
 
-    def _sample(self) -> Sample:
+    def _sample(self) -> Sample | None:
+        """None if the counters cannot be read: the other samples go on."""
         now = time.time()
-        backlog = {PUBLISHED: self._load.unpublished(now), **backlogs(self._counters.since())}
+        try:
+            backlog = {PUBLISHED: self._load.unpublished(now), **backlogs(self._counters.since())}
+        except redis.RedisError:
+            return None
         self._samples.append(Sample(now - self._first, backlog))
         return self._samples[-1]
 
     def _judged(self) -> tuple[Sample, ...]:
-        return tuple(sample for sample in self._samples if 0 <= sample.at <= self._end - self._first)
+        """The samples of the interval, with that of its end."""
+        seconds = self._end - self._first
+        return tuple(sample for sample in self._samples if 0 <= sample.at <= seconds + SAMPLE_SECONDS)
 
     def _drain(self) -> dict[str, float | None]:
         """By stage, how many seconds after the end the last sample was that had a backlog; None: all of them have."""
