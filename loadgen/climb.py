@@ -13,12 +13,12 @@ import time
 import gevent
 from locust import LoadTestShape
 
-from loadgen.anatomy import HostCpu, host_cpu, idle_share
+from loadgen.anatomy import host_cpu, idle_share
 from loadgen.counters import Counters, backlogs
 from loadgen.evidence import PUBLISHED, Evidence, Sample
 from loadgen.experiment import SAMPLE_SECONDS, drained
 from loadgen.locustfile import PUSH_SECONDS, PUSH_TWEETS, PUSHED, SETTINGS
-from loadgen.strategy import Attempt, Capacity, Plan, Step, is_long, next_step
+from loadgen.strategy import Attempt, Capacity, Plan, Step, capacity, is_long, next_step
 from loadgen.verdict import DRAIN_SECONDS, judge
 
 RATE = PUSH_TWEETS / PUSH_SECONDS
@@ -45,7 +45,7 @@ class Climb(LoadTestShape):
         if self._attempt is None:
             step = next_step(self._plan, self._history, self._until - time.monotonic())
             if isinstance(step, Capacity) or self._is_known(step):
-                print(f"capacity, by Locust: {step if isinstance(step, Capacity) else self._history}")
+                print(f"by Locust: {capacity(self._plan, self._history)}")
                 return None
             self._attempt = Measurement(step, is_long(step, self._history))
         users = self._attempt.users()
@@ -58,7 +58,8 @@ class Climb(LoadTestShape):
 
     def _judge(self, attempt: Measurement) -> None:
         verdict = judge(attempt.evidence())
-        self._history.append(Attempt(attempt.step.rate, attempt.step.purpose, verdict.judgement, verdict.limited_by))
+        # What was tried are whole users, whatever rate the strategy wished.
+        self._history.append(Attempt(attempt.rate, attempt.step.purpose, verdict.judgement, verdict.limited_by))
         print(f"{attempt.rate:>10,.0f}/s  {attempt.step.purpose:<12}{verdict.judgement}  {verdict.reason}")
 
 
@@ -73,12 +74,11 @@ class Measurement:
         self._counters.begin()
         self._pushed = PUSHED.accepted
         self._samples: list[Sample] = []
-        self._at_first: tuple[int, int, HostCpu] | None = None
         self._evidence: Evidence | None = None
         self._task = gevent.spawn(self._measure)
 
     def users(self) -> int:
-        """None while it drains."""
+        """None of them while it drains."""
         return whole(self.step.rate) if time.time() < self._end else 0
 
     def is_over(self) -> bool:
@@ -96,7 +96,7 @@ class Measurement:
         began, host = PUSHED.on_schedule, host_cpu()
         self._sample_until(self._end)
         seconds = self._end - self._first
-        offered = PUSHED.since(0, began, int(self.rate * seconds))
+        offered = PUSHED.since(began, int(self.rate * seconds))
         idle, counted = idle_share(host, host_cpu()), len(self._samples)
         self._sample_until(self._end + DRAIN_SECONDS)
         judged = tuple(sample for sample in self._samples if 0 <= sample.at <= seconds)

@@ -76,13 +76,16 @@ class Listener(HttpUser):
                 return
             if r.status_code != 200:
                 return
-            kinds: set[str] = set()
+            first_s, kinds = None, set()
             for line in r.iter_lines():
-                kinds.update([line.partition(b":")[2].strip().decode()] if line.startswith(b"event:") else [])
+                if line.startswith(b"event:"):
+                    first_s = first_s or time.monotonic() - began
+                    kinds.add(line.partition(b":")[2].strip().decode())
                 if time.monotonic() > until:
                     break
             check(r, lambda: check_events(kinds))
-            r.request_meta["response_time"] = 0.0 if kinds else (time.monotonic() - began) * 1000
+            # What counts is when something came, not for how long the user listened.
+            r.request_meta["response_time"] = (first_s or time.monotonic() - began) * 1000
 
 
 class Searcher(FastHttpUser):
@@ -133,7 +136,7 @@ class TweetPusher(FastHttpUser):
                               catch_response=True) as r:
             accepted = orjson.loads(r.content)["accepted"] if r.status_code == 200 else 0
             check(r, lambda: require(accepted == PUSH_TWEETS, f"{accepted} of {PUSH_TWEETS} tweets were accepted"))
-        PUSHED.add(PUSH_TWEETS, accepted, late_s)
+        PUSHED.add(accepted, late_s)
 
 
 def check(response: Any, checking: Callable[[], None]) -> None:

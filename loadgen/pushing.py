@@ -11,15 +11,14 @@ class Pushed:
     """Counts tweets by what became of their schedule. Pushers wait for answers, so what is late was held up."""
 
     def __init__(self) -> None:
-        self.tweets = self.on_schedule = self.accepted = 0
+        self.on_schedule = self.accepted = 0
 
-    def add(self, tweets: int, accepted: int, late_s: float) -> None:
+    def add(self, accepted: int, late_s: float) -> None:
         """A batch that was sent so many seconds after it was due; not accepted means not offered."""
-        self.tweets += tweets
         self.accepted += accepted
         self.on_schedule += accepted if late_s <= ON_SCHEDULE_SECONDS else 0
 
-    def since(self, tweets: int, on_schedule: int, scheduled: int) -> Offered:
-        """Of `scheduled` tweets, what was pushed after the counts were these; what was not pushed was held up."""
+    def since(self, on_schedule: int, scheduled: int) -> Offered:
+        """Of `scheduled` tweets, what became of them since `on_schedule` was so many; what is not there was held up."""
         pushed = min(self.on_schedule - on_schedule, scheduled)
         return Offered(scheduled, pushed, max(0, scheduled - pushed), 0)

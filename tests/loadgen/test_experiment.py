@@ -45,11 +45,11 @@ def test_the_processes_share_one_even_schedule() -> None:
 
 def test_what_was_not_pushed_in_time_was_held_up() -> None:
     pushed = Pushed()
-    pushed.add(50, 50, 0.1)
-    pushed.add(50, 0, 0.1)
-    pushed.add(50, 50, 3.0)
-    assert pushed.since(0, 0, 150) == Offered(150, 50, 100, 0)
-    assert pushed.since(0, 50, 10) == Offered(10, 0, 10, 0)
+    pushed.add(50, 0.1)
+    pushed.add(0, 0.1)
+    pushed.add(50, 3.0)
+    assert pushed.since(0, 150) == Offered(150, 50, 100, 0)
+    assert pushed.since(50, 10) == Offered(10, 0, 10, 0)
 
 
 def test_locusts_statistics() -> None:
