@@ -13,14 +13,16 @@ import time
 import gevent
 from locust import LoadTestShape
 
+from common.settings import Settings
 from loadgen.anatomy import host_cpu, idle_share
 from loadgen.counters import Counters, backlogs
 from loadgen.evidence import PUBLISHED, Evidence, Sample
 from loadgen.experiment import SAMPLE_SECONDS, drained
-from loadgen.locustfile import PUSH_SECONDS, PUSH_TWEETS, PUSHED, SETTINGS
+from loadgen.pushing import PUSH_SECONDS, PUSH_TWEETS, PUSHED
 from loadgen.strategy import Attempt, Capacity, Plan, Step, capacity, is_long, next_step
 from loadgen.verdict import DRAIN_SECONDS, judge
 
+SETTINGS = Settings.load()
 RATE = PUSH_TWEETS / PUSH_SECONDS
 SETTLE_SECONDS, MEASURE_SECONDS, CONFIRM_SECONDS = 20, 60, 120
 BUDGET_SECONDS = 25 * 60.0

@@ -22,7 +22,7 @@ from common.tweets import WINDOWS
 from ingest.phrases import load_topics
 from ingest.synthetic import Synthetic
 from loadgen.answers import Wrong, check_events, check_hits, check_ranking, require
-from loadgen.pushing import Pushed
+from loadgen.pushing import PUSH_SECONDS, PUSH_TWEETS, PUSHED
 
 SETTINGS = Settings.load()
 FRESH_SHARE = 0.3
@@ -30,12 +30,6 @@ FRESH_SHARE = 0.3
 
 ASKED_OFTEN = ("football", "climate", "new phone", "breakfast", "election", "concert tonight", "train delays",
                "rain tomorrow", "good books", "space telescope", "holiday by the sea", "interest rates")
-PUSH_TWEETS, PUSH_SECONDS = 50, 0.5
-"""A pusher sends batches on a schedule: 100 tweets/s."""
-
-PUSHED = Pushed()
-"""What all pushers of this process did, for climb.py."""
-
 LISTEN_SECONDS = (15.0, 40.0)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from loadgen.evidence import Offered
 
 ON_SCHEDULE_SECONDS = 0.5
+PUSH_TWEETS, PUSH_SECONDS = 50, 0.5
+"""A pusher sends batches on a schedule: 100 tweets/s."""
 
 
 class Pushed:
@@ -22,3 +24,7 @@ class Pushed:
         """Of `scheduled` tweets, what became of them since `on_schedule` was so many; what is not there was held up."""
         pushed = min(self.on_schedule - on_schedule, scheduled)
         return Offered(scheduled, pushed, max(0, scheduled - pushed), 0)
+
+
+PUSHED = Pushed()
+"""What all pushers of this process did. Here, because Locust loads its files under names of its own."""
