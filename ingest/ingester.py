@@ -95,8 +95,9 @@ class Ingester:
         at_most = GROUP_EVENTS if self.limit is None else min(GROUP_EVENTS, self.limit - self._taken)
         now_us = time.time_ns() // 1000
         due = self.pacer.due(now_us, at_most)
-        self.punctuality.took(due, now_us, self._clock.held_us(self._publisher.sending_us))
+        held = self._clock.held_us(self._publisher.sending_us)
         payloads = self._source.take(due) if due else []
+        self.punctuality.took(due[:len(payloads)], now_us, held)
         if payloads:
             self.pacer.took(len(payloads))
             self._taken += len(payloads)
