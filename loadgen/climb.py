@@ -18,6 +18,7 @@ from loadgen.anatomy import host_cpu, idle_share
 from loadgen.counters import Counters, backlogs
 from loadgen.evidence import PUBLISHED, Evidence, Sample
 from loadgen.experiment import SAMPLE_SECONDS, drained
+from loadgen.failures import Busy
 from loadgen.pushing import PUSH_SECONDS, PUSH_TWEETS, PUSHED
 from loadgen.strategy import Attempt, Capacity, Plan, Step, capacity, is_long, next_step
 from loadgen.verdict import DRAIN_SECONDS, judge
@@ -49,7 +50,11 @@ class Climb(LoadTestShape):
             if isinstance(step, Capacity) or self._is_known(step):
                 print(f"by Locust: {capacity(self._plan, self._history)}")
                 return None
-            self._attempt = Measurement(step, is_long(step, self._history))
+            try:
+                self._attempt = Measurement(step, is_long(step, self._history))
+            except Busy as busy:
+                print(f"by Locust: {capacity(self._plan, self._history)}, ended early: {busy}")
+                return None
         users = self._attempt.users()
         return users, max(1.0, users / 2)
 
@@ -69,11 +74,12 @@ class Measurement:
     """One rate: settle, measure, drain."""
 
     def __init__(self, step: Step, long: bool) -> None:
+        """Raises Busy."""
         self.step, self.rate = step, whole(step.rate) * RATE
-        self._first = math.ceil(time.time()) + SETTLE_SECONDS
-        self._end = self._first + (CONFIRM_SECONDS if long else MEASURE_SECONDS)
         self._counters = Counters(SETTINGS)
         self._counters.begin()
+        self._first = math.ceil(time.time()) + SETTLE_SECONDS
+        self._end = self._first + (CONFIRM_SECONDS if long else MEASURE_SECONDS)
         self._pushed = PUSHED.accepted
         self._samples: list[Sample] = []
         self._evidence: Evidence | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 
@@ -9,12 +10,15 @@ import redis
 from hdrh.histogram import HdrHistogram
 
 from common.settings import Settings
-from common.stages import read_scheduled, read_totals
+from common.stages import read_pipeline, read_scheduled, read_totals
 from common.tweets import STAGES
 from loadgen.evidence import PUBLISHED, Latency
+from loadgen.failures import Busy
 
 Totals = Mapping[str, Counter[str]]
 ENRICHED, RANKED, SEARCHABLE = STAGES[1:]
+IDLE_SECONDS = 60.0
+"""How long what was published before may still be on its way."""
 
 
 class Counters:
@@ -26,8 +30,18 @@ class Counters:
         self._before: Totals = {}
 
     def begin(self) -> None:
-        """From here on counts start at zero."""
+        """From here on counts start at zero. Raises Busy if tweets are on their way that were published before."""
+        until = time.monotonic() + IDLE_SECONDS
+        while waiting := self._waiting():
+            if time.monotonic() > until:
+                raise Busy(f"{waiting:,} tweets of others are still on their way after {IDLE_SECONDS:.0f} s: end their "
+                           "source, or wait until `murmur audit` finds nothing missing")
+            time.sleep(0.5)
         self._before = read_totals(self._redis, self._prefix)
+
+    def _waiting(self) -> int:
+        """By when tweets were sent, not by counts, which a process that was killed leaves apart for ever."""
+        return max(stage["lag_events"] or 0 for stage in read_pipeline(self._redis, self._prefix))
 
     def since(self) -> Totals:
         """By stage, what each counter grew by. Raises redis.RedisError."""

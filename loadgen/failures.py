@@ -13,3 +13,7 @@ class GeneratorFailed(Exception):
 
 class StackBroken(Exception):
     """The stack does not do its work any more."""
+
+
+class Busy(StackBroken):
+    """Tweets that are not the experiment's are on their way, and would be taken for its own."""

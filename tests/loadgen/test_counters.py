@@ -1,12 +1,20 @@
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import pytest
+from redis import Redis
 
+import loadgen.counters
 from common.latency import new_histogram
-from loadgen.counters import backlogs, summary
+from common.settings import Settings
+from common.telemetry import StageTelemetry
+from common.tweets import STAGES
+from loadgen.counters import Counters, backlogs, summary
 from loadgen.evidence import Latency
+from loadgen.failures import Busy
+from tests.web.conftest import redis, redis_server  # noqa: F401
 
 
 def since(published: int, enriched: int, ranked: int, searchable: int, **extra: int) -> dict[str, Counter[str]]:
@@ -38,3 +46,32 @@ def test_what_has_not_arrived_is_late_without_bound() -> None:
 
 def test_nothing_arrived() -> None:
     assert summary(new_histogram(), 10) == Latency(10, 0)
+
+
+@pytest.mark.server
+def test_counts_begin_when_nothing_is_on_its_way(
+    redis_server: str, redis: Redis, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    """Otherwise what was published before would be taken for the experiment's own."""
+    monkeypatch.setattr(loadgen.counters, "IDLE_SECONDS", 0.1)
+    settings = Settings(redis_url=redis_server, instance="counted")
+    prefix, now = settings.redis_prefix, time.time_ns() // 1000
+    stages = {stage: StageTelemetry(redis_server, prefix, stage, "0") for stage in STAGES}
+    counters = Counters(settings)
+    counters.begin()  # nothing was ever published
+    stages["published"].record([now] * 10)
+    for telemetry in stages.values():
+        telemetry.save()
+    with pytest.raises(Busy, match="10 tweets of others"):
+        counters.begin()
+    for stage in STAGES[1:]:
+        stages[stage].record([now] * 10)
+        stages[stage].save()
+    counters.begin()
+    assert counters.since()["published"]["total"] == 0
+    stages["published"].record([now + 1] * 5)
+    stages["published"].save()
+    assert backlogs(counters.since()) == {"enriched": 5, "ranked": 5, "searchable": 5}
+    counters.close()
+    for telemetry in stages.values():
+        telemetry.close()
