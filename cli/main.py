@@ -13,12 +13,15 @@ from deploy.local.instances import PortTaken
 from deploy.local.process import MissingProgram
 from deploy.local.readiness import NotReady
 from deploy.local.supervision import NotRunning
+from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
 from middleware.base import MiddlewareError
 
-EXPECTED = (MissingProgram, PortTaken, NotRunning, NotReady, MiddlewareError)
+EXPECTED = (
+    MissingProgram, PortTaken, NotRunning, NotReady, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
+)
 """Errors whose message says everything, the way out included."""
 
-COMMANDS = ("up", "down", "status", "logs", "ingest", "audit")
+COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "load")
 
 
 class Commands(click.Group):

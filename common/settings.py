@@ -94,6 +94,12 @@ class Settings(BaseSettings):
     ranking_limit: int = Field(1000, description="hashtags kept in each published ranking")
     search_cache_s: int = Field(30, description="how long a search result stays in Redis")
 
+    # -- experiments
+    slow_stage: Literal["", "published", "enriched", "ranked", "searchable", "generator"] = Field(
+        "", description="slowed on purpose, so that tests see what an experiment makes of it; empty: none"
+    )
+    slow_stage_us: int = Field(0, ge=0, description="µs by which each tweet is slowed there")
+
     # -- web
     web_replicas: int = Field(2, ge=1, le=8, description="Flask processes behind Nginx")
     web_streams: int = Field(32, description="event streams that each Flask process allows")

@@ -1,7 +1,8 @@
-"""Counters and latencies of the stages, in Redis, refreshed every second by each process that completes a stage.
+"""Counters and latencies of the stages, in Redis, refreshed twice a second by each process that completes a stage.
 
-A process owns one key, `telemetry:<stage>:<process>`, and always writes its whole content: when Redis loses its data,
-the next second brings it back. The set `telemetry` names these keys. `read_stages` merges the processes of a stage.
+A process owns the key `telemetry:<stage>:<process>`, of which it always writes the whole content, and the hash
+`scheduled:<stage>:<process>`, of which it writes what changed, and all when it is gone: so what Redis loses is back
+soon. The set `telemetry` names the processes. stages.py merges the processes of a stage.
 
 How far a stage is behind is told by *when the events were sent*, not by comparing counts: counts drift apart when a
 process is killed between completing events and reporting them, or completes them again. *published* reports how many
@@ -16,8 +17,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 import redis
@@ -25,48 +25,22 @@ from hdrh.histogram import HdrHistogram
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from common.latency import KEPT_SECONDS, ScheduledLatencies, new_histogram, tallied
 from common.tweets import STAGES
 
 PUBLISHED, ENRICHED = STAGES[:2]
 
 HISTORY_SECONDS = 30
-RATE_SECONDS = 5
-STALE_SECONDS = 5
-"""A process that did not report for this long, and did not say that it ended, counts as unknown."""
-
 SPANS = 600
 """So many seconds in which something was published are remembered: a larger backlog counts as this."""
 
-MAX_LATENCY_MS = 3_600_000
-PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
+WRITE_SECONDS = 0.5
+"""How often each process writes."""
 
 
-class StageReading(TypedDict):
-    """One stage of `GET /api/v1/pipeline`; None where unknown, never 0."""
-
-    name: str
-    rate_per_s: float | None
-    lag_events: int | None
-    lag_seconds: float | None
-    latency_ms: dict[str, float | None]
-
-
-def new_histogram() -> HdrHistogram:
-    """Latencies in ms, 1 ms to 1 h, two significant digits."""
-    return HdrHistogram(1, MAX_LATENCY_MS, 2)
-
-
-def as_histogram(latency_us: np.ndarray) -> np.ndarray:
-    """Latencies in ms as the histogram tells them apart (8 bits), so that a batch has few different ones to record."""
-    milliseconds = np.clip(latency_us // 1000, 1, MAX_LATENCY_MS)
-    surplus_bits = np.maximum(np.frexp(milliseconds)[1] - 8, 0)
-    return milliseconds >> surplus_bits << surplus_bits
-
-
-@lru_cache(maxsize=512)
-def decoded(histogram: str) -> HdrHistogram:
-    """A finished second is read again and again, by every reader for HISTORY_SECONDS."""
-    return HdrHistogram.decode(histogram)
+def scheduled_key(prefix: str, stage: str, process: str) -> str:
+    """Where a process keeps its latencies by scheduled second: a hash of encoded histograms."""
+    return f"{prefix}scheduled:{stage}:{process}"
 
 
 @dataclass
@@ -94,6 +68,7 @@ class StageTelemetry:
         self._redis = redis.Redis.from_url(address, socket_timeout=2, retry=Retry(NoBackoff(), 1))
         self._index = f"{prefix}telemetry"
         self._key = f"{prefix}telemetry:{stage}:{process}"
+        self._scheduled, self._scheduled_key = ScheduledLatencies(), scheduled_key(prefix, stage, process)
         self._counted, self._writing = threading.Lock(), threading.Lock()
         self._seconds: deque[Second] = deque(maxlen=HISTORY_SECONDS)
         self._spans: deque[list[int]] = deque(maxlen=SPANS if stage == PUBLISHED else 0)
@@ -105,25 +80,32 @@ class StageTelemetry:
         self._thread = threading.Thread(target=self._run, name="telemetry", daemon=True)
         self._thread.start()
 
-    def record(self, sent_at_us: Iterable[int] | np.ndarray, completed_us: int | None = None) -> None:
-        """Counts events sent at `sent_at_us` (µs) as having completed the stage at `completed_us` (default: now)."""
+    def record(
+        self, sent_at_us: Iterable[int] | np.ndarray, completed_us: int | None = None, counts: np.ndarray | None = None
+    ) -> None:
+        """Counts events sent at `sent_at_us` (µs) as having completed the stage at `completed_us` (default: now).
+
+        `counts`: how many events each of these times stands for (default: one).
+        """
         sent = np.asarray(sent_at_us, dtype=np.int64)
         if not sent.size:
             return
         now = completed_us or time.time_ns() // 1000
-        milliseconds, counts = np.unique(as_histogram(now - sent), return_counts=True)
+        tally = tallied(sent, np.ones(sent.size, np.int64) if counts is None else counts, now)
+        events = sum(count for _, _, count in tally)
         first, last = int(sent.min()), int(sent.max())
         with self._counted:
             second = self._second(now // 1_000_000, first)
-            second.count += int(sent.size)
+            second.count += events
             second.encoded = ""
-            self._total += int(sent.size)
+            self._total += events
             self._sent_high_us = max(self._sent_high_us, last)
             if self._spans:
                 span = self._spans[-1]
-                self._spans[-1] = [min(span[0], first), max(span[1], last), span[2] + int(sent.size)]
-            for value, count in zip(milliseconds.tolist(), counts.tolist(), strict=True):
-                second.latencies.record_value(value, count)
+                self._spans[-1] = [min(span[0], first), max(span[1], last), span[2] + events]
+            for _, milliseconds, count in tally:
+                second.latencies.record_value(milliseconds, count)
+            self._scheduled.record(tally)
 
     def add(self, **extra: int) -> None:
         """Adds to named counters beside the total, such as rejected=1."""
@@ -161,24 +143,39 @@ class StageTelemetry:
     def _run(self) -> None:
         ended = False
         while not ended:
-            ended = self._stopped.wait(1.0)
+            ended = self._stopped.wait(WRITE_SECONDS)
             self._write(ended)
 
     def _write(self, ended: bool) -> None:
         with self._writing:
+            changed: dict[str, str] = {}
             try:
                 if not self._resumed:
                     self._resume()
+                content = self._content(ended)
+                with self._counted:
+                    gone = self._scheduled.forget(int(time.time()) - KEPT_SECONDS)
+                    changed = self._scheduled.changed()
                 pipe = self._redis.pipeline()
-                pipe.set(self._key, self._content(ended))
+                pipe.set(self._key, content)
                 pipe.sadd(self._index, self._key)
-                pipe.execute()
+                pipe.hlen(self._scheduled_key)
+                if gone:
+                    pipe.hdel(self._scheduled_key, *gone)
+                if changed:
+                    pipe.hset(self._scheduled_key, mapping=changed)  # type: ignore[arg-type]
+                    pipe.expire(self._scheduled_key, 2 * KEPT_SECONDS)
+                kept = pipe.execute()[2]
                 self._missed = False
+                if not kept and len(self._scheduled) > len(changed):  # Redis has lost its data
+                    self._scheduled.change_all()
             except redis.RedisError:
-                self._missed = True  # telemetry must not stop the stage; the next second tries again
+                self._missed = True  # telemetry must not stop the stage; the next write tries again
+                self._scheduled.failed(changed)
 
     def _resume(self) -> None:
         """Goes on counting where this process's predecessor ended."""
+        scheduled: Any = self._redis.hgetall(self._scheduled_key)
         if stored := self._redis.get(self._key):
             before = json.loads(stored)
             with self._counted:
@@ -187,6 +184,7 @@ class StageTelemetry:
                 self._extra.update(before["extra"])
                 self._passed_on = before["passed_on"] | self._passed_on
                 self._spans = deque([*before["spans"], *self._spans], maxlen=self._spans.maxlen)
+                self._scheduled.restore(scheduled)
         self._resumed = True
 
     def _content(self, ended: bool) -> str:
@@ -201,110 +199,3 @@ class StageTelemetry:
                 "spans": list(self._spans),
                 "seconds": [second.content() for second in self._seconds],
             })
-
-
-@dataclass
-class Stage:
-    """Sum over the processes of a stage."""
-
-    total: int
-    extra: Counter[str]
-    """Counters beside the total. They and the total never shrink, but may count an event again after a crash."""
-
-    sent_high_us: int
-    passed_on: dict[str, int]
-    spans: list[list[int]]
-    """First and last `sent_at_us`, and number, of the events that were published in one second; published only."""
-
-    rate: float | None
-    latencies: HdrHistogram
-
-
-def read_stages(client: redis.Redis, prefix: str, now: float) -> dict[str, Stage]:
-    """The stages that have reported, by name. Raises redis.RedisError."""
-    keys = sorted(key.decode() if isinstance(key, bytes) else key for key in client.smembers(f"{prefix}telemetry"))
-    reports: dict[str, list[dict[str, Any]]] = {}
-    for key, content in zip(keys, client.mget(keys) if keys else [], strict=True):
-        if content:
-            reports.setdefault(key.removeprefix(prefix).split(":")[1], []).append(json.loads(content))
-    return {name: _merged(of_stage, now) for name, of_stage in reports.items()}
-
-
-def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
-    merged = Stage(
-        total=sum(report["total"] for report in reports),
-        extra=sum((Counter(report["extra"]) for report in reports), Counter()),
-        sent_high_us=max(report["sent_high_us"] for report in reports),
-        passed_on={},
-        spans=[span for report in reports for span in report["spans"]],
-        rate=None,
-        latencies=new_histogram(),
-    )
-    # The current second is not over, and of the one before a report that is a second old may lack the end.
-    end, recent = int(now) - 1, 0
-    for report in reports:
-        for stage, sent in report["passed_on"].items():
-            merged.passed_on[stage] = max(merged.passed_on.get(stage, 0), sent)
-        for epoch, count, encoded in report["seconds"]:
-            if epoch >= int(now) - HISTORY_SECONDS:
-                merged.latencies.add(decoded(encoded))
-            if end - RATE_SECONDS <= epoch < end:
-                recent += count
-    newest = max(reports, key=lambda report: report["at"])
-    if newest["ended"] or now - newest["at"] < STALE_SECONDS:
-        merged.rate = recent / RATE_SECONDS
-    return merged
-
-
-def read_pipeline(client: redis.Redis, prefix: str, now: float | None = None) -> list[StageReading]:
-    """The stages in order, with rate, lag behind *published* and latency since `sent_at_us`. Raises RedisError."""
-    now = time.time() if now is None else now
-    stages = read_stages(client, prefix, now)
-    return [_reading(name, stages, now) for name in STAGES]
-
-
-def _reading(name: str, stages: dict[str, Stage], now: float) -> StageReading:
-    stage, published = stages.get(name), stages.get(PUBLISHED)
-    latency: dict[str, float | None] = dict.fromkeys(PERCENTILES)
-    if stage and stage.latencies.get_total_count():
-        latency = {p: float(stage.latencies.get_value_at_percentile(q)) for p, q in PERCENTILES.items()}
-    lag_events, lag_seconds = None, None
-    if stage and published:
-        lag_events, lag_seconds = waiting(published.spans, reached_us(name, stages), now)
-    return {
-        "name": name,
-        "rate_per_s": stage.rate if stage else None,
-        "lag_events": lag_events,
-        "lag_seconds": lag_seconds,
-        "latency_ms": latency,
-    }
-
-
-def reached_us(name: str, stages: dict[str, Stage]) -> int:
-    """Up to which `sent_at_us` a stage has done its work; a partition that trails the others does not show.
-
-    What a later stage completed, the earlier ones completed too, even if they were killed before they could say so.
-    A later stage that has completed all that *enriched* let through to it is as far as *enriched*.
-    """
-    if name == PUBLISHED:
-        return max(stage.sent_high_us for stage in stages.values())
-    enriched = max(stage.sent_high_us for of, stage in stages.items() if of != PUBLISHED)
-    own = stages[name].sent_high_us
-    if name == ENRICHED:
-        return enriched
-    passed_on = stages[ENRICHED].passed_on.get(name) if ENRICHED in stages else None
-    return enriched if passed_on is not None and own >= passed_on else own
-
-
-def waiting(spans: list[list[int]], reached: int, now: float) -> tuple[int, float]:
-    """How many published events were sent after `reached` (µs), and the age of the oldest of them in seconds.
-
-    Within a span events count as evenly spread.
-    """
-    events, oldest = 0, 0
-    for first, last, count in spans:
-        if last > reached:
-            part = 1.0 if first > reached else (last - reached) / (last - first)
-            events += max(1, round(count * part))
-            oldest = min(oldest or last, max(first, reached))
-    return events, round(max(0.0, now - oldest / 1e6), 3) if events else 0.0

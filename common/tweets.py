@@ -17,7 +17,15 @@ WINDOWS = {"1m": 60, "5m": 300, "15m": 900, "1h": 3600}
 """Ranking windows, in seconds."""
 
 TOTAL = ""
-"""The empty hashtag: its count is the number of tweets in the bucket."""
+"""The empty hashtag: its count is the number of tweets in the bucket.
+
+Rows of their own, with the empty hashtag as well, count the tweets of the bucket by slot of `sent_at_us`: they are
+those whose `min_sent_us` and `max_sent_us` lie in one slot. As readers keep the maximum, and a part is never larger
+than the whole, only who looks for the slots sees them.
+"""
+
+SLOT_US = 100_000
+"""Length of such a slot: how precisely it is known when the tweets that became ranked were sent."""
 
 REJECTED_EVENT_BYTES = 64 << 10
 """How much of a rejected event is kept in `tweets-rejected`."""

@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import redis
 
 from common.settings import Settings
-from common.tweets import TOTAL
 from consumers.ranking import BUCKETS_KEPT_S, Ranking
 
 RAISE = Path(__file__).with_name("buckets.lua").read_text()
@@ -34,9 +33,9 @@ class Changes(NamedTuple):
 
 
 class Buckets:
-    """Keys, all below the instance's prefix: `bucket:<start>`, `changed` (buckets by the number of their last change),
-    `sequence` (that number), `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`,
-    `rebuilding` and `publisher` (locks).
+    """Keys, all below the instance's prefix: `bucket:<start>`, `slots:<start>` (tweets by slot of `sent_at_us`),
+    `changed` (buckets by the number of their last change), `sequence` (that number), `visible` (the change up to which
+    the rankings go), `ranking:<window>`, `marker`, `rebuilding` and `publisher` (locks).
     """
 
     def __init__(self, client: redis.Redis, prefix: str) -> None:
@@ -56,13 +55,25 @@ class Buckets:
         """Present while the buckets are complete."""
         return self._redis.get(self.key("marker"))
 
-    def totals(self, buckets: Iterable[int]) -> dict[int, int]:
-        """Tweets by bucket, as counted so far."""
+    def slots(self, buckets: Iterable[int]) -> dict[int, dict[int, int]]:
+        """Tweets by bucket and slot of `sent_at_us`, as kept so far."""
         wanted = list(buckets)
         with self._redis.pipeline(transaction=False) as pipe:
             for start in wanted:
-                pipe.hget(self.key(f"bucket:{start}"), TOTAL)
-            return {start: int(count or 0) for start, count in zip(wanted, pipe.execute(), strict=True)}
+                pipe.hgetall(self.key(f"slots:{start}"))
+            contents = pipe.execute()
+        return {
+            start: {int(slot): int(count) for slot, count in content.items()}
+            for start, content in zip(wanted, contents, strict=True)
+        }
+
+    def keep_slots(self, buckets: Mapping[int, Mapping[int, int]]) -> None:
+        """Stores counts by bucket and slot, for whoever counts them next."""
+        with self._redis.pipeline(transaction=False) as pipe:
+            for start, slots in buckets.items():
+                pipe.hset(self.key(f"slots:{start}"), mapping=slots)
+                pipe.expireat(self.key(f"slots:{start}"), start + BUCKETS_KEPT_S)
+            pipe.execute()
 
     def raise_counts(self, counts: Counts, marker: str) -> int | None:
         """Raises what is lower, while `marker` is in force; number of the change, or None if data was lost."""

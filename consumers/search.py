@@ -18,6 +18,7 @@ from common.search.encoder import Encoder
 from common.search.index import Index, IndexDown, IndexRow
 from common.search.store import Store, Stored, created_at_us
 from common.settings import Settings
+from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
 from common.tweets import ENRICHED, EnrichedTweet
 from consumers.runner import main
@@ -43,6 +44,7 @@ class Search:
         self._store, self._index = Store.open(settings), Index.open(settings)
         reconcile(self._store, self._index, self._encoder)
         self._suspect = False
+        self._delay_us = delay_us(settings, "searchable")
         self._telemetry = StageTelemetry(
             settings.redis_address, settings.redis_prefix, "searchable", f"{GROUP}-{member}"
         )
@@ -55,6 +57,7 @@ class Search:
         except IndexDown:
             self._suspect = True  # it may come back with less than it had acknowledged
             raise
+        slow_down(self._delay_us, len(tweets))
         self._telemetry.record([tweet["ingest"]["sent_at_us"] for tweet in tweets])
         if known := len(tweets) - len(stored.new):
             self._telemetry.add(known=known)

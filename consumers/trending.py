@@ -13,14 +13,15 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable
 
-import numpy as np
 import orjson
 
 from common.settings import Settings
+from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
 from common.tweets import HASHTAG_COUNTS, TOTAL, WINDOWS, HashtagCount
+from consumers.arrivals import Arrivals
 from consumers.buckets import Buckets
-from consumers.ranking import BUCKETS_KEPT_S, Rankings
+from consumers.ranking import Rankings
 from consumers.runner import main
 from middleware import connect
 from middleware.base import Consumer
@@ -48,21 +49,23 @@ class Trending:
         self._rankings, self._loaded = Rankings(self._limit), 0
         self._published: tuple[int, int] | None = None
         self._next_publication = 0.0
+        self._delay_us = delay_us(settings, "ranked")
         self._arrivals = Arrivals()
 
     def handle(self, events: list[bytes]) -> None:
         counts: list[HashtagCount] = [orjson.loads(event) for event in events]
         raised = maxima(counts)
         totals = [count for count in counts if count["hashtag"] == TOTAL]
-        self._arrivals.learn(self._buckets.totals({c["bucket_start"] for c in totals} - self._arrivals.known()))
+        self._arrivals.learn(self._buckets.slots({c["bucket_start"] for c in totals} - self._arrivals.known()))
         while True:
             marker = self._ready()
             sequence = self._buckets.raise_counts(raised, marker)
             if sequence is not None:
                 break
             self._marker = None
-        for total in totals:
-            self._arrivals.add(total, sequence)
+        ranked = sum(self._arrivals.add(total, sequence) for total in totals)
+        self._buckets.keep_slots(self._arrivals.changed())
+        slow_down(self._delay_us, ranked)
 
     def tick(self) -> None:
         """Publishes, if it is time and this member's turn, and reports what has become visible."""
@@ -137,53 +140,6 @@ class Trending:
                     break
                 second, in_second = time.monotonic(), 0
         return read
-
-
-class Arrivals:
-    """When the tweets behind newly counted totals were sent, until the rankings show them.
-
-    A count tells only the first and the last `sent_at_us` of its whole bucket. So the tweets by which a bucket grew
-    are taken as sent evenly between its last `sent_at_us` as known before and as known now: right to the interval at
-    which Spark publishes counts, some hundred milliseconds.
-    """
-
-    def __init__(self) -> None:
-        self._buckets: dict[int, tuple[int, int | None]] = {}
-        self._waiting: list[tuple[int, np.ndarray]] = []
-
-    def known(self) -> set[int]:
-        return set(self._buckets)
-
-    def learn(self, totals: dict[int, int]) -> None:
-        """Takes totals that were counted before, by a predecessor of this process."""
-        self._buckets.update({start: (count, None) for start, count in totals.items()})
-
-    def add(self, total: HashtagCount, sequence: int) -> None:
-        """Takes a total that became part of the buckets with change `sequence`."""
-        start, latest = total["bucket_start"], total["max_sent_us"]
-        count, before = self._buckets.get(start, (0, None))
-        if total["count"] <= count:
-            return
-        earliest = min(latest, total["min_sent_us"] if before is None else before)
-        sent = np.linspace(earliest, latest, total["count"] - count + 1)[1:].astype(np.int64)
-        self._waiting.append((sequence, sent))
-        self._buckets[start] = (total["count"], latest)
-        horizon = time.time() - BUCKETS_KEPT_S
-        for old in [old for old in self._buckets if old < horizon and old != start]:
-            del self._buckets[old]
-
-    def waiting(self) -> bool:
-        return bool(self._waiting)
-
-    def take(self, visible: int) -> np.ndarray:
-        """`sent_at_us` of the tweets whose change number is visible now."""
-        shown = [sent for sequence, sent in self._waiting if sequence <= visible]
-        self._waiting = [(sequence, sent) for sequence, sent in self._waiting if sequence > visible]
-        return np.concatenate(shown) if shown else np.empty(0, np.int64)
-
-    def restart(self) -> None:
-        """Changes are numbered anew; what waits is in the rebuilt buckets already."""
-        self._waiting = [(0, sent) for _, sent in self._waiting]
 
 
 def maxima(counts: Iterable[HashtagCount]) -> dict[int, dict[str, int]]:

@@ -27,6 +27,16 @@ class Pacer:
         step, first = 1_000_000 / self._rate, self._taken
         return [self._start_us + int((first + n) * step) for n in range(count)]
 
+    def scheduled_before(self, at_us: int) -> int:
+        """How many events are meant for times before `at_us`. Raises ValueError without a rate."""
+        if self._rate is None:
+            raise ValueError("without a rate nothing is scheduled")
+        passed = at_us - self._start_us
+        if passed <= 0:
+            return 0
+        count = int(passed * self._rate / 1_000_000)
+        return count + (self._start_us + int(count * (1_000_000 / self._rate)) < at_us)
+
     def took(self, count: int) -> None:
         """That many of the events due were taken."""
         self._taken += count

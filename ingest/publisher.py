@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from common.settings import Settings
+from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
 from common.tweets import RAW, STAGES
 from ingest.archive import Archive
@@ -38,9 +39,10 @@ class Publisher:
     """Publishes one run; for one thread."""
 
     def __init__(
-        self, settings: Settings, middleware: Middleware, manifest: ManifestWriter, producer: Producer | None = None
+        self, settings: Settings, middleware: Middleware, manifest: ManifestWriter, producer: Producer | None = None,
+        process: str | None = None,
     ) -> None:
-        """`producer` of `tweets-raw`, where one is open already."""
+        """`producer` of `tweets-raw`, where one is open already; `process` names this one among those of one source."""
         run = manifest.manifest
         self.total = run.archived
         self.refused = 0
@@ -48,8 +50,21 @@ class Publisher:
         self._manifest = manifest
         self._stamper = Stamper(run.source, run.run, settings.max_event_bytes)
         self._archive = Archive(settings, run.run, run.archived, lambda name: _acknowledged(settings, name))
-        self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, STAGES[0], run.source)
+        own = process or run.source
+        self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, STAGES[0], own)
         self._producer = producer
+        self._delay_us = delay_us(settings, STAGES[0])
+        self._sent_us, self._sending_since_us = 0, 0
+
+    @property
+    def sending(self) -> bool:
+        return self._sending_since_us > 0
+
+    @property
+    def sending_us(self) -> int:
+        """For how long, all told, the middleware has been taking events, what is going on included; for any thread."""
+        since = self._sending_since_us
+        return self._sent_us + (time.monotonic_ns() // 1000 - since if since else 0)
 
     @property
     def acknowledged(self) -> int:
@@ -71,7 +86,9 @@ class Publisher:
         """Publishes what is archived already; afterwards all events below `acknowledged` are in the stream."""
         event = self._stamper.event
         events = {entry.seq: (entry.payload.author_id, event(*entry)) for entry in entries}
+        self._sending_since_us = time.monotonic_ns() // 1000
         self._send_surely(events)
+        self._sent_us, self._sending_since_us = self.sending_us, 0
         self._manifest.acknowledged(acknowledged)
         self._telemetry.record([entry.sent_at_us for entry in entries])
         self.refused += sum(1 for entry in entries if _is_refused(entry, events[entry.seq][1]))
@@ -113,6 +130,7 @@ class Publisher:
         send = self._producer.send
         for author_id, event in events.values():
             send(author_id, event)
+        slow_down(self._delay_us, len(events))
         self._producer.flush()
 
 

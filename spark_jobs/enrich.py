@@ -8,6 +8,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
+from common.slowdown import delay_us
 from common.telemetry import StageTelemetry
 from common.tweets import ENRICHED, RAW, REJECTED
 from middleware.base import Middleware
@@ -22,7 +23,8 @@ def start(spark: SparkSession, middleware: Middleware) -> StreamingQuery:
     rules = Rules(settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s)
     telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "enriched", "spark")
     spark.streams.addListener(measures.EnrichTelemetry(telemetry))
-    rows = measures.observed(transforms.enrich(streams.read(spark, middleware, RAW), rules))
+    enriched = transforms.enrich(streams.read(spark, middleware, RAW), rules, delay_us(settings, "enriched"))
+    rows = measures.observed(enriched)
     return streams.write(rows, middleware, (ENRICHED, REJECTED), NAME)
 
 

@@ -1,10 +1,9 @@
 """What *enrich* reports of its micro-batches: counts, and when the events of the batch were sent.
 
-Spark aggregates both beside the query (`DataFrame.observe`), so nothing is read twice. The times come as QUANTILES + 1
-quantiles of `sent_at_us`; the events between two of them are taken as evenly spread. So within one batch a latency
-percentile is right to 100 / QUANTILES percent of the events (percentile_approx adds 0.1 %); with several batches a
-second the percentiles of a stage are finer than that. The least and the greatest are exact. An event completes the
-stage when its batch does, sink included.
+Spark aggregates both beside the query (`DataFrame.observe`), so nothing is read twice. The times come as the number of
+events by slot of `sent_at_us`, so that every event counts: `histogram_numeric` is exact as long as a batch has no more
+than SLOTS different slots, those of ten seconds; when it catches up with more, the closest slots are merged, and the
+error stays far below the latency. An event completes the stage when its batch does, sink included.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from common.telemetry import StageTelemetry
 from common.tweets import Reason
 
 OBSERVED = "enriched"
-QUANTILES = 50
+SLOT_US, SLOTS = 10_000, 1000
 
 
 def observed(enriched: DataFrame) -> DataFrame:
@@ -36,23 +35,26 @@ def observed(enriched: DataFrame) -> DataFrame:
 
 
 def _measures() -> list[Column]:
-    quantiles = F.array(*(F.lit(step / QUANTILES) for step in range(QUANTILES + 1)))
+    slot = F.floor(F.col("sent_at_us") / SLOT_US)
     return [
         F.count("*").alias("events"),
         F.count("sent_at_us").alias("stamped"),
         F.count("reason").alias("rejected"),
         F.count_if("late").alias("late"),
         F.sum("bytes").alias("bytes"),
-        F.percentile_approx("sent_at_us", quantiles, F.lit(1000)).alias("sent_at_us"),
+        F.histogram_numeric(slot, F.lit(SLOTS)).alias("slots"),
+        F.max("sent_at_us").alias("newest"),
         F.max(F.when(F.col("reason").isNull(), F.col("sent_at_us"))).alias("searchable"),
         F.max(F.when(F.col("reason").isNull() & ~F.col("late"), F.col("sent_at_us"))).alias("ranked"),
         *(F.count_if(F.col("reason") == reason).alias(f"rejected_{reason}") for reason in get_args(Reason)),
     ]
 
 
-def sent_at_us(quantiles: list[int], count: int) -> np.ndarray:
-    """`count` times in µs, spread as the quantiles of a batch are."""
-    return np.interp(np.linspace(0, len(quantiles) - 1, count), np.arange(len(quantiles)), quantiles).astype(np.int64)
+def sent_at_us(slots: list[Row], newest: int) -> tuple[np.ndarray, np.ndarray]:
+    """When the events were sent, in µs, and how many at each of these times: the middle of a slot, and `newest`."""
+    middle = np.array([slot["x"] for slot in slots], np.int64) * SLOT_US + SLOT_US // 2
+    middle[-1] = newest
+    return middle, np.array([slot["y"] for slot in slots]).round().astype(np.int64)
 
 
 class EnrichTelemetry(StreamingQueryListener):
@@ -84,9 +86,11 @@ class EnrichTelemetry(StreamingQueryListener):
 def record_batch(telemetry: StageTelemetry, measures: Row, completed_us: int) -> None:
     """Counts the batch. Events without a readable stamp, of unknown latency, are the counter `unstamped` only."""
     counts: dict[str, Any] = measures.asDict()
-    quantiles, events, stamped = counts.pop("sent_at_us"), counts.pop("events"), counts.pop("stamped")
+    slots, newest = counts.pop("slots"), counts.pop("newest")
+    events, stamped = counts.pop("events"), counts.pop("stamped")
     passed_on = {stage: counts.pop(stage) for stage in ("ranked", "searchable")}
     telemetry.pass_on(**{stage: newest for stage, newest in passed_on.items() if newest is not None})
     telemetry.add(unstamped=events - stamped, **counts)
     if stamped:
-        telemetry.record(sent_at_us(quantiles, stamped), completed_us)
+        sent, numbers = sent_at_us(slots, newest)
+        telemetry.record(sent, completed_us, numbers)

@@ -9,8 +9,12 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from common.tweets import BUCKET_SECONDS, HASHTAG_COUNTS, TOTAL
+from common.slowdown import slow_down
+from common.tweets import BUCKET_SECONDS, HASHTAG_COUNTS, SLOT_US, TOTAL
 from spark_jobs.enrichment import Rules, enrich_event
+
+SLOT_MARK = "#"
+"""Begins what stands for a slot among the hashtags, none of which holds this character."""
 
 ENRICH_SCHEMA = "event binary, key string, stream string, reason string, late boolean, sent_at_us bigint, bytes int"
 
@@ -24,19 +28,20 @@ _ENRICHED_FIELDS = (
 )
 
 
-def enrich(raw: DataFrame, rules: Rules) -> DataFrame:
+def enrich(raw: DataFrame, rules: Rules, delay_us: int = 0) -> DataFrame:
     """Rows for `tweets-enriched` and `tweets-rejected` from a DataFrame whose one binary column holds raw events.
 
     Result: (event, key, stream) for the sink, stream being a name of common/tweets.py, and (reason, late, sent_at_us,
     bytes) for the telemetry: reason is null for enriched tweets, sent_at_us for events with an unreadable stamp, bytes
-    is the size of the raw event. Every event yields exactly one row.
+    is the size of the raw event. Every event yields exactly one row. `delay_us` slows each down, for tests.
     """
-    return raw.mapInArrow(_enrich_batches(rules), ENRICH_SCHEMA)
+    return raw.mapInArrow(_enrich_batches(rules, delay_us), ENRICH_SCHEMA)
 
 
-def _enrich_batches(rules: Rules) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def _enrich_batches(rules: Rules, delay_us: int) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
+            slow_down(delay_us, batch.num_rows)
             now_us = time.time_ns() // 1000
             events = [raw or b"" for raw in batch.column(0).to_pylist()]
             rows = [(*enrich_event(raw, rules, now_us), len(raw)) for raw in events]
@@ -85,8 +90,10 @@ def _once(tweets: DataFrame, delay_s: int) -> DataFrame:
 
 
 def _count(tweets: DataFrame) -> DataFrame:
-    """Count and range of `sent_at_us` per (bucket, hashtag); the hashtag TOTAL stands for every tweet."""
-    hashtag = F.explode(F.concat(F.array(F.lit(TOTAL)), F.array_distinct(F.coalesce("hashtags", F.array()))))
+    """Count and range of `sent_at_us` per (bucket, hashtag); TOTAL stands for every tweet, and its slot beside it."""
+    slot = F.concat(F.lit(SLOT_MARK), F.floor(F.col("sent_at_us") / SLOT_US).cast("string"))
+    all_tweets = F.array(F.lit(TOTAL), F.coalesce(slot, F.lit(TOTAL)))
+    hashtag = F.explode(F.array_distinct(F.concat(all_tweets, F.coalesce("hashtags", F.array()))))
     bucket = F.window("created_at", f"{BUCKET_SECONDS} seconds").alias("bucket")
     return (
         tweets.select(bucket, hashtag.alias("hashtag"), "sent_at_us")
@@ -100,6 +107,8 @@ def _count(tweets: DataFrame) -> DataFrame:
 
 
 def _rows(counts: DataFrame) -> DataFrame:
+    hashtag = F.when(F.col("hashtag").startswith(SLOT_MARK), F.lit(TOTAL)).otherwise(F.col("hashtag"))
+    counts = counts.withColumn("hashtag", hashtag)
     event = F.to_json(
         F.struct(
             F.col("bucket.start").cast("long").alias("bucket_start"),

@@ -12,7 +12,7 @@ from redis.exceptions import RedisError
 
 from common.durability import told
 from common.settings import Settings
-from common.telemetry import read_pipeline, read_stages
+from common.stages import read_pipeline, read_stages
 from web.broadcast import Broadcast
 
 QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}

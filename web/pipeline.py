@@ -11,7 +11,7 @@ from redis import Redis
 
 from common.durability import told
 from common.settings import Durability, Settings
-from common.telemetry import read_pipeline
+from common.stages import read_pipeline
 from web.openapi import errors
 
 blueprint = APIBlueprint("pipeline", __name__, url_prefix="/api/v1", tag="Pipeline")

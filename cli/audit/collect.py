@@ -20,7 +20,7 @@ from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTE
 from consumers.ranking import BUCKETS_KEPT_S
 from ingest.manifest import Manifest
 from middleware import connect
-from middleware.base import Consumer
+from middleware.base import Consumer, Start
 
 POLL_EVENTS = 10_000
 HEAD_BYTES = 1024
@@ -33,12 +33,17 @@ class Collector:
     def __init__(self, settings: Settings, manifests: dict[str, Manifest], consumers: dict[str, Consumer]) -> None:
         self._settings = settings
         self._consumers = consumers
-        self.runs = {run: RunLedger(manifest.acknowledged) for run, manifest in manifests.items()}
+        self.runs: dict[str, RunLedger] = {}
+        self.follow(manifests)
         self.ranking = RankingLedger()
         self.counts: dict[Bucket, int] = {}
         self._store = Store.open(settings)
         self._index = Index.open(settings)
         self._redis = redis.Redis.from_url(settings.redis_address, decode_responses=True)
+
+    def follow(self, manifests: dict[str, Manifest]) -> None:
+        """Counts these runs as well, from here on."""
+        self.runs |= {run: RunLedger(manifest.acknowledged) for run, manifest in manifests.items()}
 
     def drain(self) -> None:
         """Reads every stream until nothing comes."""
@@ -119,7 +124,7 @@ def _stamp(event: bytes) -> dict | None:
 
 
 @contextmanager
-def collecting(settings: Settings, manifests: dict[str, Manifest]) -> Iterator[Collector]:
+def collecting(settings: Settings, manifests: dict[str, Manifest], start: Start = "head") -> Iterator[Collector]:
     """A collector whose consumer groups exist only as long as it is used."""
     group = f"audit-{uuid.uuid4().hex[:12]}"
     with ExitStack() as stack:
@@ -127,5 +132,5 @@ def collecting(settings: Settings, manifests: dict[str, Manifest]) -> Iterator[C
         consumers = {}
         for stream in (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS):
             stack.callback(middleware.forget_group, stream, group)
-            consumers[stream] = stack.enter_context(middleware.consumer(stream, group, start="head"))
+            consumers[stream] = stack.enter_context(middleware.consumer(stream, group, start=start))
         yield Collector(settings, manifests, consumers)

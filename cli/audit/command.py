@@ -36,12 +36,12 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
             raise click.ClickException(f"there is no run {run!r}; known: {', '.join(manifests) or 'none'}")
         manifests = {run: manifests[run]}
     with collecting(settings, manifests) as collector:
-        stages = _complete(collector, timeout)
+        stages = complete(collector, timeout)
     _print(stages, as_json)
     sys.exit(0 if all(finding.clean for finding in stages.values()) else 1)
 
 
-def _complete(collector: Collector, timeout: float) -> dict[str, Finding]:
+def complete(collector: Collector, timeout: float) -> dict[str, Finding]:
     """The findings once nothing is missing and time for repeats has passed, or when the time is over."""
     deadline = time.monotonic() + timeout
     while True:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.load import COMMANDS as LOAD_COMMANDS
 from cli.main import COMMANDS, murmur
 
 
@@ -26,9 +27,9 @@ def test_version_is_that_of_the_package():
     assert run("--version").output == f"murmur, version {version('murmuration')}\n"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_help_and_an_instance(command: str):
-    result = run(command, "--help")
+@pytest.mark.parametrize("words", [*((name,) for name in COMMANDS), *(("load", name) for name in LOAD_COMMANDS)])
+def test_every_command_has_help_and_an_instance(words: tuple[str, ...]):
+    result = run(*words, "--help")
     assert result.exit_code == 0
     assert "--instance" in result.output
 
@@ -63,3 +64,16 @@ def test_without_the_servers_up_says_how_to_install_them():
     result = CliRunner(env={"MURMUR_PORT_BASE": "28000"}).invoke(murmur, ["up", "--instance", "one"])
     assert result.exit_code == 1
     assert "make setup" in result.output
+
+
+def test_unlike_durability_classes_are_not_compared_unless_asked_for(home: Path):
+    result = run("load", "compare", "--durability", "fsync,page-cache", "--out", str(home / "out"))
+    assert result.exit_code == 2
+    assert "--across-durabilities" in result.output
+    assert not (home / "out").exists()
+
+
+def test_a_middleware_that_does_not_exist_is_named(home: Path):
+    result = run("load", "compare", "--middleware", "nothing", "--out", str(home / "out"))
+    assert result.exit_code == 2
+    assert "nothing: choose of" in result.output

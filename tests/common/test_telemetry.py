@@ -9,16 +9,9 @@ import numpy as np
 import pytest
 from redis import Redis
 
-from common.telemetry import (
-    SPANS,
-    StageReading,
-    StageTelemetry,
-    as_histogram,
-    new_histogram,
-    read_pipeline,
-    read_stages,
-    waiting,
-)
+from common.latency import as_histogram, new_histogram
+from common.stages import StageReading, read_pipeline, read_scheduled, read_stages, read_totals, waiting
+from common.telemetry import SPANS, StageTelemetry
 from tests.web.conftest import redis, redis_server  # noqa: F401
 
 PREFIX = "murmur:test:any:"
@@ -103,6 +96,44 @@ def test_processes_add_up_and_a_restarted_one_goes_on(redis: Redis, report: Repo
             telemetry.close()
     stage = read_stages(redis, PREFIX, time.time())["enriched"]
     assert (stage.total, stage.extra, stage.passed_on) == (40, {"rejected": 4, "late": 8}, {"ranked": NOW})
+
+
+def test_every_event_counts_in_the_second_for_which_it_was_scheduled(
+    redis: Redis, report: Report  # noqa: F811
+) -> None:
+    """By processes that add up, one of which is restarted."""
+    start = (NOW - 10) * US
+    sent = start + np.arange(3000) * 1000
+    for process, part in (("0", sent[::2]), ("1", sent[1:1500:2]), ("1", sent[1501::2])):
+        telemetry = report("ranked", process)
+        telemetry.record(part, start + 5 * US)
+        telemetry.close()
+    found = read_scheduled(redis, PREFIX, NOW - 9, NOW - 8)["ranked"]
+    assert found.get_total_count() == 1000
+    assert found.get_value_at_percentile(100) == pytest.approx(4000, rel=0.01)
+    assert found.get_value_at_percentile(0) == pytest.approx(3000, rel=0.01)
+    assert read_scheduled(redis, PREFIX, NOW - 20, NOW)["ranked"].get_total_count() == 3000
+    assert read_scheduled(redis, PREFIX, NOW - 20, NOW)["searchable"].get_total_count() == 0
+    assert read_scheduled(redis, PREFIX, NOW, NOW)["ranked"].get_total_count() == 0
+
+
+def test_a_time_may_stand_for_several_events(redis: Redis, report: Report) -> None:  # noqa: F811
+    telemetry = report("enriched")
+    telemetry.record([NOW * US, NOW * US + 10_000], (NOW + 1) * US, np.array([7, 3]))
+    telemetry.close()
+    assert read_totals(redis, PREFIX)["enriched"]["total"] == 10
+    assert read_scheduled(redis, PREFIX, NOW, NOW + 1)["enriched"].get_total_count() == 10
+
+
+def test_scheduled_latencies_are_back_after_redis_lost_its_data(redis: Redis, report: Report) -> None:  # noqa: F811
+    telemetry = report("enriched")
+    telemetry.record([(NOW - 5) * US] * 10)
+    telemetry.save()
+    redis.flushall()
+    for _ in range(2):  # the first write sees the loss, the next repairs it
+        telemetry.record([NOW * US])
+        telemetry.save()
+    assert read_scheduled(redis, PREFIX, NOW - 5, NOW - 4)["enriched"].get_total_count() == 10
 
 
 def test_all_is_back_after_redis_lost_its_data(redis: Redis, report: Report) -> None:  # noqa: F811

@@ -2,7 +2,9 @@ import time
 
 import numpy as np
 
-from consumers.trending import Arrivals, maxima
+from common.tweets import SLOT_US
+from consumers.arrivals import Arrivals
+from consumers.trending import maxima
 
 NOW = int(time.time()) // 5 * 5
 
@@ -16,26 +18,53 @@ def total(count: int, earliest: int, latest: int, start: int = NOW):
 
 def test_new_tweets_are_spread_over_the_time_since_the_last_count() -> None:
     arrivals = Arrivals()
-    arrivals.add(total(2, 100, 200), sequence=1)
-    arrivals.add(total(6, 100, 400), sequence=2)
+    assert arrivals.add(total(2, 100, 200), sequence=1) == 2
+    assert arrivals.add(total(6, 100, 400), sequence=2) == 4
     np.testing.assert_array_equal(arrivals.take(visible=1), [150, 200])
     np.testing.assert_array_equal(arrivals.take(visible=5), [250, 300, 350, 400])
     assert not arrivals.waiting()
 
 
+def test_tweets_count_by_slot_and_the_whole_bucket_adds_nothing() -> None:
+    arrivals = Arrivals()
+    arrivals.add(total(3, 10, SLOT_US + 20), 1)
+    arrivals.add(total(1, 10, 10), 1)
+    arrivals.add(total(2, SLOT_US + 10, SLOT_US + 20), 1)
+    np.testing.assert_array_equal(arrivals.take(1), [10, SLOT_US + 15, SLOT_US + 20])
+
+
+def test_a_bucket_within_one_slot_counts_once() -> None:
+    arrivals = Arrivals()
+    arrivals.add(total(3, 10, 20), 1)
+    arrivals.add(total(3, 10, 20), 1)
+    assert len(arrivals.take(1)) == 3
+
+
+def test_stragglers_count_in_their_slot() -> None:
+    arrivals = Arrivals()
+    arrivals.add(total(5, 100, 200), 1)
+    arrivals.add(total(7, SLOT_US, SLOT_US + 9), 1)
+    arrivals.add(total(6, 100, 200), 2)
+    assert len(arrivals.take(1)) == 12
+    np.testing.assert_array_equal(arrivals.take(2), [200])
+
+
 def test_repeats_and_older_counts_add_nothing() -> None:
     arrivals = Arrivals()
     arrivals.add(total(5, 100, 200), 1)
-    arrivals.add(total(5, 100, 200), 2)
-    arrivals.add(total(3, 100, 150), 3)
+    assert arrivals.add(total(5, 100, 200), 2) == 0
+    assert arrivals.add(total(3, 100, 150), 3) == 0
     assert len(arrivals.take(9)) == 5
 
 
 def test_what_a_predecessor_counted_is_not_counted_again() -> None:
     arrivals = Arrivals()
-    arrivals.learn({NOW: 4})
-    arrivals.add(total(6, 100, 300), 1)
-    np.testing.assert_array_equal(arrivals.take(1), [200, 300])
+    arrivals.add(total(4, 100, 150), 1)
+    successor = Arrivals()
+    successor.learn({NOW: arrivals.changed()[NOW]})
+    successor.add(total(6, 100, 300), 1)
+    np.testing.assert_array_equal(successor.take(1), [200, 300])
+    assert arrivals.changed() == {}
 
 
 def test_after_a_rebuild_what_waits_is_visible_at_once() -> None:

@@ -24,8 +24,15 @@ def test_the_maximum_stays(buckets: Buckets, client: redis.Redis) -> None:
     buckets.raise_counts({NOW: {"a": 3, TOTAL: 9}, NOW - 5: {"a": 1}}, "m")
     buckets.raise_counts({NOW: {"a": 2, "b": 1, TOTAL: 10}}, "m")
     assert client.hgetall(f"t:bucket:{NOW}") == {"a": "3", "b": "1", TOTAL: "10"}
-    assert buckets.totals([NOW, NOW - 5, 7]) == {NOW: 10, NOW - 5: 0, 7: 0}
     assert 0 < client.ttl(f"t:bucket:{NOW}") <= BUCKETS_KEPT_S
+
+
+def test_slots_are_kept_as_long_as_their_bucket(buckets: Buckets, client: redis.Redis) -> None:
+    buckets.keep_slots({NOW: {17: 3, 18: 1}})
+    buckets.keep_slots({NOW: {18: 2}})
+    buckets.keep_slots({})
+    assert buckets.slots([NOW, 7]) == {NOW: {17: 3, 18: 2}, 7: {}}
+    assert 0 < client.ttl(f"t:slots:{NOW}") <= BUCKETS_KEPT_S
 
 
 def test_many_hashtags_and_old_buckets(buckets: Buckets, client: redis.Redis) -> None:

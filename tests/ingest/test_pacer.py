@@ -49,3 +49,12 @@ def test_without_a_rate_all_is_due_now_and_nothing_is_late() -> None:
 def test_a_rate_is_above_zero() -> None:
     with pytest.raises(ValueError, match="above 0"):
         Pacer(0, START)
+
+
+@pytest.mark.parametrize("rate", [0.3, 7, 333.3, 1000, 16_000])
+def test_what_is_scheduled_before_a_time_is_what_becomes_due_before_it(rate: float) -> None:
+    pacer = Pacer(rate, START)
+    for after in (0, 1, 999, 1000, 1001, 250_000, 999_999, 1_000_000, 3_333_333):
+        due = [at for at in pacer.due(START + after, 100_000) if at < START + after]
+        assert pacer.scheduled_before(START + after) == len(due)
+    assert pacer.scheduled_before(START - 5) == 0

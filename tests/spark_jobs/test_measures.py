@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 import redis
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
-from common.telemetry import StageTelemetry, read_stages
+from common.stages import read_stages
+from common.telemetry import StageTelemetry
 from spark_jobs import measures, transforms
 from spark_jobs.measures import EnrichTelemetry, sent_at_us
 from tests.spark_jobs.test_transforms import DATA, RULES, raw_events
@@ -18,10 +19,11 @@ from tests.spark_jobs.test_transforms import DATA, RULES, raw_events
 PORT = 24201
 
 
-def test_times_are_spread_as_the_quantiles_are():
-    assert sent_at_us([10, 20, 40], 5).tolist() == [10, 15, 20, 30, 40]
-    assert sent_at_us([7] * 51, 3).tolist() == [7, 7, 7]
-    assert sent_at_us(list(range(51)), 1).tolist() == [0]
+def test_events_are_in_the_middle_of_their_slot_and_the_newest_where_it_is():
+    slots = [Row(x=100, y=3.0), Row(x=105, y=2.0)]
+    sent, counts = sent_at_us(slots, 1_057_777)
+    assert sent.tolist() == [1_005_000, 1_057_777]
+    assert counts.tolist() == [3, 2]
 
 
 @pytest.fixture

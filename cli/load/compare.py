@@ -1,0 +1,133 @@
+"""`murmur load compare`: middlewares side by side, on instances of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from cli import options as common_options
+from cli.load import options
+from cli.load.display import Display, capacity_as_text
+from cli.load.find_max import search
+from cli.load.instance import Instance, running
+from loadgen.capacity import write_results
+from loadgen.compare import MixedDurability, Run, Variant, ranking, variants
+from loadgen.compare import compare as alternate
+from loadgen.report import write_report
+from loadgen.result import Spec
+from middleware import registry
+
+CLASSES = ("page-cache", "fsync")
+
+
+def names(known: tuple[str, ...]) -> Any:
+    """Callback for an option that takes names separated by commas."""
+    def split(context: click.Context, option: click.Parameter, value: str) -> list[str]:
+        found = [name.strip() for name in value.split(",") if name.strip()]
+        unknown = [name for name in found if name not in known]
+        if unknown or not found:
+            raise click.BadParameter(f"{', '.join(unknown) or 'nothing'}: choose of {', '.join(known)}")
+        return found
+
+    return split
+
+
+@click.command()
+@click.option("--middleware", "middlewares", default=",".join(registry()), show_default=True,
+              callback=names(registry()),
+              help="Names, separated by commas.")
+@click.option("--durability", "durabilities", default="fsync", show_default=True, callback=names(CLASSES),
+              help="What an acknowledgement means, the same for all.")
+@click.option("--across-durabilities", "across", is_flag=True, help="Rank unlike durability classes all the same.")
+@click.option("--repeat", default=1, show_default=True, type=click.IntRange(min=1), help="Searches of each.")
+@click.option("--budget", default=25.0, show_default=True, type=click.FloatRange(min=0),
+              help="Minutes for each search.")
+@click.option("--first", default=500.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
+@click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
+              help="Folder for results.json and report.html.")
+@options.slo_ms
+@options.users
+@options.payload
+@options.settle
+@options.warm_up
+@options.processes
+@click.option("--instance", "prefix", metavar="NAME", default="compare", show_default=True,
+              help="Begins the names of the instances that are started.")
+@common_options.as_json
+def compare(middlewares: list[str], durabilities: list[str], across: bool, repeat: int, budget: float, first: float,
+            out: Path, slo_ms: float, users: int, payload: str, settle_s: float, warm_up_s: float,
+            processes: int | None, prefix: str, as_json: bool) -> None:
+    """Find the capacity on each middleware, with the same application, in alternation.
+
+    Starts an instance for each search and removes it afterwards. Middlewares are ranked within one durability class.
+    """
+    try:
+        compared = variants(middlewares, durabilities, across)
+    except MixedDurability as error:
+        raise click.UsageError(str(error)) from error
+    spec = Spec(first, 60.0, float(int(settle_s)), slo_ms, payload, users=users,  # type: ignore[arg-type]
+                processes=processes)
+
+    def once(variant: Variant, number: int) -> Run:
+        folder = out / f"{variant.middleware}-{variant.durability}-{number}"
+        with started(variant, prefix, as_json) as instance:
+            return search(instance, spec, budget * 60, warm_up_s, folder, Display(quiet=as_json))
+
+    content = alternate(compared, repeat, once, lambda runs: keep(out, runs, across))
+    if as_json:
+        click.echo(json.dumps(as_results(content, across), allow_nan=False))
+        return
+    for run in content:
+        click.echo(f"{run['middleware']} ({run['durability']}), round {run['round']}: "
+                   f"{capacity_as_text(run['capacity'])}")
+    click.echo(out / "report.html")
+
+
+@contextmanager
+def started(variant: Variant, prefix: str, quiet: bool) -> Iterator[Instance]:
+    """An instance that exists only as long as it is measured."""
+    name = f"{prefix}-{variant.middleware}-{variant.durability}"
+    murmur("down", "--wipe", "--yes", "--instance", name, quiet=quiet)
+    try:
+        murmur("up", "--middleware", variant.middleware, "--durability", variant.durability, "--instance", name,
+               quiet=quiet)
+        yield running(name)
+    finally:
+        murmur("down", "--wipe", "--yes", "--instance", name, quiet=quiet)
+
+
+def murmur(*words: str, quiet: bool) -> None:
+    """Another command; what it prints goes to standard error. Raises ClickException if it fails."""
+    output = subprocess.DEVNULL if quiet else sys.stderr
+    result = subprocess.run([sys.executable, "-m", "cli", *words], stdout=output, stdin=subprocess.DEVNULL,
+                            env=os.environ, check=False)
+    if result.returncode:
+        raise click.ClickException(f"`murmur {' '.join(words)}` failed")
+
+
+def keep(folder: Path, runs: list[Run], across: bool) -> None:
+    write_results(folder, as_results(runs, across))
+    write_report(folder, runs, note(runs, across))
+
+
+def note(runs: list[Run], across: bool) -> str:
+    rows = [f"{row.variant}: {row.capacity:,.0f}/s" if row.capacity else f"{row.variant}: nothing passed"
+            for row in ranking(runs, across)]
+    return f"Median capacity over {max(run['round'] for run in runs)} round(s): " + ", ".join(rows)
+
+
+def as_results(runs: list[Run], across: bool) -> dict[str, Any]:
+    rows = [{**row._asdict(), "variant": str(row.variant)} for row in ranking(runs, across)]
+    return {
+        "kind": "comparison", "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": " ".join(["murmur", *sys.argv[1:]]), "ranking": rows, "runs": runs,
+    }

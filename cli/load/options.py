@@ -1,0 +1,37 @@
+"""Options that the load commands share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+
+def payload(command: Any) -> Any:
+    return click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
+                        help="Size of the tweets: about 650 bytes, or 2.3 kB like X's own.")(command)
+
+
+def slo_ms(command: Any) -> Any:
+    return click.option("--slo-ms", default=2000.0, show_default=True, type=click.FloatRange(min=1),
+                        help="Objective for the p99 from intended send to ranked and to searchable, in ms.")(command)
+
+
+def users(command: Any) -> Any:
+    return click.option("--users", default=0, type=click.IntRange(min=0), help="Locust users beside the tweets, who "
+                        "watch the ranking, listen to events and search.")(command)
+
+
+def warm_up(command: Any) -> Any:
+    return click.option("--warm-up", "warm_up_s", default=60.0, show_default=True, type=click.FloatRange(min=0),
+                        help="Seconds of load before the first experiment on a stack that was just started.")(command)
+
+
+def settle(command: Any) -> Any:
+    return click.option("--settle", "settle_s", default=20.0, show_default=True, type=click.FloatRange(min=0),
+                        help="Seconds at the rate before the interval that is judged; none before a burst.")(command)
+
+
+def processes(command: Any) -> Any:
+    return click.option("--processes", type=click.IntRange(1, 16), help="Generator processes.  "
+                        "[default: one for each 10,000 tweets/s]")(command)

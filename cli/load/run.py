@@ -1,0 +1,54 @@
+"""`murmur load run`: one experiment, one verdict."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import click
+
+from cli import options as common_options
+from cli.load import options
+from cli.load.display import Display, as_text
+from cli.load.instance import running
+from cli.load.warmth import ensure_warm
+from loadgen.environment import check_disk, described
+from loadgen.experiment import Experiment
+from loadgen.result import Spec
+from loadgen.verdict import LEAST_SECONDS
+
+
+@click.command()
+@click.option("--rate", required=True, type=click.FloatRange(min=0, min_open=True), help="Tweets per second.")
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=1),
+              help="How long the interval that is judged lasts; below 60 it is a burst, without a judgement of growth.")
+@options.slo_ms
+@options.users
+@options.payload
+@options.settle
+@options.warm_up
+@options.processes
+@common_options.instance
+@common_options.as_json
+def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, settle_s: float, warm_up_s: float,
+        processes: int | None, instance: str | None, as_json: bool) -> None:
+    """Run one experiment on the running instance, and judge whether the rate was sustained.
+
+    Prints the five conditions with their figures, latencies to each stage and CPU seconds per 1,000 tweets of every
+    process. Ends with 1 unless the verdict is `pass`.
+    """
+    found = running(instance)
+    display = Display(quiet=as_json)
+    check_disk(found.settings, rate * (settle_s + 2 * seconds))
+    ensure_warm(found, rate, warm_up_s, display.sampled)
+    spec = Spec(
+        rate, float(int(seconds)), 0.0 if seconds < LEAST_SECONDS else float(int(settle_s)), slo_ms,
+        payload, users=users, processes=processes,  # type: ignore[arg-type]
+    )
+    result = Experiment(found, spec, display.sampled).run()
+    display.close()
+    if as_json:
+        click.echo(json.dumps({**result.as_json(), "environment": described(found.settings)}, allow_nan=False))
+    else:
+        click.echo(as_text(result))
+    sys.exit(0 if result.verdict.judgement == "pass" else 1)

@@ -1,0 +1,78 @@
+"""When the tweets behind newly counted totals were sent, until the rankings show them. Pure but for the clock.
+
+Every tweet that is ranked counts once. The totals come, beside those of whole buckets, by slot of `sent_at_us`
+(common/tweets.py). The tweets by which a slot grew are taken as sent evenly between its last `sent_at_us` as known
+before and as known now: right to SLOT_US, 100 ms.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from common.tweets import SLOT_US, HashtagCount
+from consumers.ranking import BUCKETS_KEPT_S
+
+Slots = dict[int, int]
+"""Slot (`sent_at_us` // SLOT_US) → tweets."""
+
+
+class Arrivals:
+    """What of each bucket was counted, and what of that is not visible yet."""
+
+    def __init__(self) -> None:
+        self._buckets: dict[int, dict[int, tuple[int, int | None]]] = {}
+        self._changed: dict[int, Slots] = {}
+        self._waiting: list[tuple[int, np.ndarray]] = []
+
+    def known(self) -> set[int]:
+        return set(self._buckets)
+
+    def learn(self, buckets: Mapping[int, Slots]) -> None:
+        """Takes what a predecessor of this process counted before."""
+        for start, slots in buckets.items():
+            self._buckets[start] = {slot: (count, None) for slot, count in slots.items()}
+
+    def add(self, total: HashtagCount, sequence: int) -> int:
+        """Takes a total that became part of the buckets with change `sequence`; how many tweets are new in it."""
+        start, latest = total["bucket_start"], total["max_sent_us"]
+        slot = latest // SLOT_US
+        if total["min_sent_us"] // SLOT_US != slot:  # of the whole bucket: its slots tell more
+            return 0
+        slots = self._buckets.setdefault(start, {})
+        count, before = slots.get(slot, (0, None))
+        grown = total["count"] - count
+        if grown <= 0:
+            return 0
+        earliest = min(latest, total["min_sent_us"] if before is None else before)
+        sent = np.linspace(earliest, latest, grown + 1)[1:].astype(np.int64)
+        self._waiting.append((sequence, sent))
+        slots[slot] = (total["count"], latest)
+        self._changed.setdefault(start, {})[slot] = total["count"]
+        self._forget(keep=start)
+        return grown
+
+    def changed(self) -> dict[int, Slots]:
+        """What was counted since the last call, for a successor to learn."""
+        changed, self._changed = self._changed, {}
+        return changed
+
+    def waiting(self) -> bool:
+        return bool(self._waiting)
+
+    def take(self, visible: int) -> np.ndarray:
+        """`sent_at_us` of the tweets whose change number is visible now."""
+        shown = [sent for sequence, sent in self._waiting if sequence <= visible]
+        self._waiting = [(sequence, sent) for sequence, sent in self._waiting if sequence > visible]
+        return np.concatenate(shown) if shown else np.empty(0, np.int64)
+
+    def restart(self) -> None:
+        """Changes are numbered anew; what waits is in the rebuilt buckets already."""
+        self._waiting = [(0, sent) for _, sent in self._waiting]
+
+    def _forget(self, keep: int) -> None:
+        horizon = time.time() - BUCKETS_KEPT_S
+        for old in [old for old in self._buckets if old < horizon and old != keep]:
+            del self._buckets[old]

@@ -1,0 +1,104 @@
+"""The search for the capacity: the strategy decides, experiments answer, everything is written as it comes."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import redis
+
+from loadgen.evidence import Sample
+from loadgen.experiment import Experiment, Stack
+from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
+from loadgen.result import Result, Spec
+from loadgen.strategy import Attempt, Capacity, Outcome, Plan, Step, capacity, is_long, next_step
+
+CONFIRMATION_SECONDS = 120.0
+OVERHEAD_SECONDS = 30.0
+"""Of an experiment, beside its interval and the time to settle: start, drain and audit."""
+
+
+class Watcher(Protocol):
+    """Who shows the search."""
+
+    def began(self, step: Step, seconds: float) -> None: ...
+
+    def sampled(self, phase: str, sample: Sample | None) -> None: ...
+
+    def ended(self, step: Step, result: Result | None, why: str) -> None:
+        """`why` says what broke where there is no result."""
+
+
+class Search:
+    """Finds the capacity of one stack within a budget of time."""
+
+    def __init__(self, stack: Stack, spec: Spec, plan: Plan, budget_s: float, watcher: Watcher) -> None:
+        """`spec` is that of every experiment, but for its rate and length; `plan` as `plan_for` makes it."""
+        self._stack, self._spec, self._plan, self._watcher = stack, spec, plan, watcher
+        self._until = time.monotonic() + budget_s
+        self.history: list[Attempt] = []
+        self.results: list[dict[str, Any]] = []
+
+    def run(self, keep: Callable[[Search], None], check: Callable[[float], None]) -> Capacity:
+        """The capacity. `keep` is called after each experiment, to write what there is.
+
+        `check` is called before each, with the number of tweets that it will bring; if it raises DiskShort, the search
+        ends with what it knows, and raises that as well if this is nothing.
+        """
+        while True:
+            step = next_step(self._plan, self.history, self._until - time.monotonic())
+            if isinstance(step, Capacity):
+                return step
+            long = is_long(step, self.history)
+            spec = replace(self._spec, rate=step.rate,
+                           seconds=max(self._spec.seconds, CONFIRMATION_SECONDS) if long else self._spec.seconds)
+            try:
+                check(step.rate * (spec.settle_s + 2 * spec.seconds))
+            except DiskShort:
+                if not self.history:
+                    raise
+                return self.capacity()
+            self._watcher.began(step, spec.seconds)
+            self._try(step, spec)
+            keep(self)
+
+    def capacity(self) -> Capacity:
+        """What is known so far."""
+        return capacity(self._plan, self.history)
+
+    def _try(self, step: Step, spec: Spec) -> None:
+        try:
+            result = Experiment(self._stack, spec, self._watcher.sampled).run()
+        except (StackBroken, GeneratorFailed, redis.RedisError) as error:
+            self.history.append(Attempt(step.rate, step.purpose, "broken", "stack"))
+            self.results.append({**asdict(spec), "purpose": step.purpose, "verdict": "broken", "reason": str(error)})
+            self._watcher.ended(step, None, str(error))
+            return
+        outcome: Outcome = result.verdict.judgement
+        self.history.append(Attempt(step.rate, step.purpose, outcome, result.verdict.limited_by))
+        self.results.append({"purpose": step.purpose, **result.as_json()})
+        self._watcher.ended(step, result, result.verdict.reason)
+
+
+def plan_for(spec: Spec, first: float) -> Plan:
+    """Bounds of a search whose experiments are like `spec`."""
+    around = spec.settle_s + OVERHEAD_SECONDS
+    confirmation = max(spec.seconds, CONFIRMATION_SECONDS)
+    return Plan(first=first, attempt_s=around + spec.seconds, confirmation_s=around + confirmation)
+
+
+def write_results(folder: Path, content: dict[str, Any]) -> Path:
+    """Writes results.json, complete or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    target, partial = folder / "results.json", folder / "results.json.partial"
+    with partial.open("w") as file:
+        json.dump(content, file, indent=1, allow_nan=False)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.rename(target)
+    return target

@@ -1,0 +1,82 @@
+"""Locust users beside the tweets: `locust -f loadgen/locustfile.py`, headless, as a process of its own."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from common.settings import Settings
+
+LOCUSTFILE = Path(__file__).with_name("locustfile.py")
+STOP_SECONDS = 15.0
+FIGURES = {"50%": "p50", "95%": "p95", "99%": "p99", "100%": "longest"}
+
+
+class Users:
+    """`count` users who watch, listen and search until `finish`; a context that leaves no process behind."""
+
+    def __init__(self, settings: Settings, count: int) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        if not count:
+            return
+        self._folder = tempfile.TemporaryDirectory(prefix="murmur-users-")
+        command = [
+            sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--headless", "--host", settings.url,
+            "--users", str(count), "--spawn-rate", str(max(1, count / 5)), "--csv", f"{self._folder.name}/users",
+            "--loglevel", "WARNING", "Viewer", "Listener", "Searcher",
+        ]
+        with (settings.log_dir / "users.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0,
+                env={**os.environ, "MURMUR_INSTANCE": settings.instance},
+            )
+
+    @property
+    def pids(self) -> dict[str, int]:
+        return {"users": self._process.pid} if self._process else {}
+
+    def finish(self) -> dict[str, Any]:
+        """Ends the users: requests, failures and latencies in ms by kind of request; empty without users."""
+        if not self._process:
+            return {}
+        self._end()
+        path = Path(self._folder.name) / "users_stats.csv"
+        return read_stats(path.read_text()) if path.exists() else {}
+
+    def _end(self) -> None:
+        if self._process and self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def __enter__(self) -> Users:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._process:
+            self._end()
+            self._folder.cleanup()
+
+
+def read_stats(content: str) -> dict[str, Any]:
+    """Locust's table of statistics, by name of the request; that of all requests together is "Aggregated"."""
+    stats = {}
+    for row in csv.DictReader(content.splitlines()):
+        stats[row["Name"]] = {
+            "requests": int(row["Request Count"]), "failures": int(row["Failure Count"]),
+            "per_s": round(float(row["Requests/s"]), 2),
+            "latency_ms": {name: _number(row[column]) for column, name in FIGURES.items()},
+        }
+    return stats
+
+
+def _number(text: str) -> float | None:
+    return None if text in ("", "N/A") else float(text)

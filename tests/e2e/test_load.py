@@ -1,0 +1,108 @@
+"""Experiments on a running stack: what is slowed or paused on purpose is named for it.
+
+Rates are low, so that every machine sustains them; the objective is high, so that latency decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.stack import Stack
+
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
+
+STAGES = ("published", "enriched", "ranked", "searchable")
+PATIENT = ("--slo-ms", "60000", "--settle", "10", "--warm-up", "15")
+
+
+def load_run(stack: Stack, *words: str) -> dict[str, Any]:
+    output = stack.murmur("load", "run", *PATIENT, *words, "--json", timeout=600, check=False)
+    return json.loads(output.strip().splitlines()[-1])
+
+
+def test_a_sustained_rate_passes_and_shows_its_anatomy(stack: Stack) -> None:
+    found = load_run(stack, "--rate", "100", "--seconds", "60", "--users", "3")
+    assert found["verdict"] == "pass", found["reason"]
+    assert all(condition["holds"] for condition in found["conditions"].values())
+    for stage in STAGES:
+        latency = found["latency_ms"][stage]
+        assert latency["arrived"] == latency["expected"] == 100 * found["seconds"]
+        assert 0 < latency["p50"] <= latency["p99"] <= latency["longest"]
+    used = found["cpu_seconds_per_1000"]
+    assert {"spark/java", "spark/java/python", "search", "trending", "generator-0", "users"} <= set(used)
+    assert 400 < found["bytes_per_tweet"] < 1500
+    assert found["index_rows"] >= 6000
+    assert found["locust"]["Aggregated"]["requests"] > 0
+    assert found["locust"]["Aggregated"]["failures"] == 0
+    assert found["environment"]["durability"] == "fsync"
+    assert "ingest_token" not in json.dumps(found["environment"])
+
+
+def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
+    settings = stack.settings()
+    assert not list(settings.archive_dir.glob("load-*"))
+    assert not list((settings.state_dir / "runs").glob("load-*"))
+
+
+def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
+    slowed = {"MURMUR_SLOW_STAGE": "generator", "MURMUR_SLOW_STAGE_US": "20000"}  # 50 tweets/s
+    stack.environment.update(slowed)
+    try:
+        found = load_run(stack, "--rate", "100", "--seconds", "60")
+    finally:
+        for name in slowed:
+            del stack.environment[name]
+    assert (found["verdict"], found["limited_by"]) in (("generator-limited", "generator"), ("host-saturated", "host"))
+    assert found["conditions"]["offered"]["detail"]["blocked"] < found["conditions"]["offered"]["detail"]["late"]
+
+
+def test_a_paused_stream_store_is_a_failure_of_published(stack: Stack) -> None:
+    process = stack.start("load", "run", *PATIENT, "--rate", "100", "--seconds", "60", "--json")
+    time.sleep(40)
+    stores = ("segment-store", "kafka", "broker")
+    paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]
+    assert paused
+    try:
+        for pid in paused:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(20)
+    finally:
+        for pid in paused:
+            os.kill(pid, signal.SIGCONT)
+    output, errors = process.communicate(timeout=600)
+    found = json.loads(output.strip().splitlines()[-1])
+    assert (found["verdict"], found["limited_by"]) == ("fail", "published"), (found["reason"], errors)
+
+
+@pytest.fixture
+def slow_search() -> Iterator[Stack]:
+    """A stack whose search consumer takes 20 ms for each tweet."""
+    instance = Stack("test-slow", MURMUR_SLOW_STAGE="searchable", MURMUR_SLOW_STAGE_US="20000")
+    try:
+        instance.up()
+        yield instance
+    finally:
+        instance.down()
+
+
+def test_a_stage_slowed_on_purpose_is_named(slow_search: Stack, tmp_path: Path) -> None:
+    """Also by a search, whose budget is over before it can converge."""
+    output = slow_search.murmur(
+        "load", "find-max", "--first", "80", "--budget", "5.5", "--slo-ms", "60000", "--settle", "5", "--warm-up", "5",
+        "--out", str(tmp_path), "--json", timeout=800, check=False,
+    )
+    found = json.loads(output.strip().splitlines()[-1])
+    assert not found["capacity"]["converged"]
+    failed = [e for e in found["experiments"] if e["verdict"] == "fail"]
+    assert failed
+    assert {e["limited_by"] for e in failed} == {"searchable"}
+    assert json.loads((tmp_path / "results.json").read_text()) == found
+    assert "searchable" in (tmp_path / "report.html").read_text()

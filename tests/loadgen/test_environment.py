@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from common.settings import Settings
+from loadgen.environment import check_disk, host, server_settings, versions
+from loadgen.failures import DiskShort
+
+
+def settings(tmp_path: Path, **chosen: object) -> Settings:
+    return Settings(home=tmp_path, **chosen)  # type: ignore[arg-type]
+
+
+def test_an_experiment_that_could_fill_the_disk_is_refused(tmp_path: Path) -> None:
+    unbounded = settings(tmp_path, archive_max_bytes=1 << 60, stream_retention_bytes=1 << 60)
+    with pytest.raises(DiskShort, match="make room"):
+        check_disk(unbounded, 1e12)
+
+
+def test_what_is_bounded_needs_no_more_than_its_bounds(tmp_path: Path) -> None:
+    bounded = settings(tmp_path, archive_max_bytes=1, stream_retention_bytes=1, database_max_rows=1)
+    check_disk(bounded, 1e15)
+
+
+def test_the_servers_own_settings_are_told_without_paths_of_this_machine(tmp_path: Path) -> None:
+    chosen = settings(tmp_path)
+    folder = chosen.state_dir / "conf"
+    folder.mkdir(parents=True)
+    (folder / "a.properties").write_text(f"# x=1\nsync=true\ndata = {tmp_path}/data\nnonsense\n")
+    assert server_settings(chosen) == {"a.properties: sync": "true", "a.properties: data": "<home>/data"}
+
+
+def test_host_and_versions_are_known(tmp_path: Path) -> None:
+    chosen = settings(tmp_path)
+    assert host(chosen)["cores"] >= 1
+    assert versions(chosen)["python"].startswith("3.")

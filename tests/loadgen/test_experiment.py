@@ -1,0 +1,61 @@
+"""What an experiment makes of samples and of its generators' board; experiments themselves need a stack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from common.tweets import STAGES
+from loadgen.board import Board
+from loadgen.evidence import Offered, Sample
+from loadgen.experiment import drained
+from loadgen.generator import Part
+from loadgen.load import processes_for
+from loadgen.pushing import Pushed
+from loadgen.users import read_stats
+
+
+def sample(at: float, **backlog: int) -> Sample:
+    return Sample(at, {stage: backlog.get(stage, 0) for stage in STAGES})
+
+
+def test_a_backlog_is_gone_when_it_does_not_come_back() -> None:
+    samples = [sample(60, ranked=5, searchable=9), sample(61, ranked=0, searchable=3),
+               sample(62, ranked=2, searchable=3), sample(63, ranked=0, searchable=3)]
+    assert drained(samples, 60) == {"published": 0, "enriched": 0, "ranked": 3, "searchable": None}
+    assert drained([], 60) == dict.fromkeys(STAGES, None)
+
+
+def test_a_board_is_shared_by_its_path(tmp_path: Path) -> None:
+    mine = Board(tmp_path / "b", 2, create=True)
+    theirs = Board(tmp_path / "b", 2)
+    theirs.tell("taken", 5, 1)
+    theirs.tell("ready", 1)
+    mine.tell("start_us", 1_700_000_000_000_123)
+    assert (mine.sum("taken"), mine.told("taken", 0), mine.told("taken", 1)) == (5, 0, 5)
+    assert mine.all("ready")
+    assert not mine.all("taken")
+    assert theirs.told("start_us", 1) == 1_700_000_000_000_123
+
+
+def test_the_processes_share_one_even_schedule() -> None:
+    parts = [Part("i", "r", 1000.0, 4, n, "lean", 1, "b") for n in range(4)]
+    assert [part.offset_us() for part in parts] == [0, 1000, 2000, 3000]
+    assert [processes_for(rate, 4) for rate in (1, 10_000, 10_001, 143_199)] == [1, 1, 2, 4]
+
+
+def test_what_was_not_pushed_in_time_was_held_up() -> None:
+    pushed = Pushed()
+    pushed.add(50, 0.1)
+    pushed.add(0, 0.1)
+    pushed.add(50, 3.0)
+    assert pushed.since(0, 150) == Offered(150, 50, 100, 0)
+    assert pushed.since(50, 10) == Offered(10, 0, 10, 0)
+
+
+def test_locusts_statistics() -> None:
+    content = ("Type,Name,Request Count,Failure Count,Requests/s,50%,95%,99%,100%\n"
+               "GET,trending,10,1,2.5,3,4,5,6\n,Aggregated,10,1,2.5,N/A,4,5,6\n")
+    stats = read_stats(content)
+    assert stats["trending"] == {"requests": 10, "failures": 1, "per_s": 2.5,
+                                 "latency_ms": {"p50": 3, "p95": 4, "p99": 5, "longest": 6}}
+    assert stats["Aggregated"]["latency_ms"]["p50"] is None

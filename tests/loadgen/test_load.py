@@ -1,0 +1,98 @@
+"""What an experiment makes of what its generators tell; generators that run need a stream store."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from common.settings import Settings
+from ingest.pacer import Pacer
+from loadgen.evidence import Offered
+from loadgen.failures import GeneratorFailed
+from loadgen.load import Load, remove_runs
+
+START = 1_700_000_000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    made = Settings(home=tmp_path)
+    made.log_dir.mkdir(parents=True)
+    return made
+
+
+@pytest.fixture
+def load(settings: Settings) -> Iterator[Load]:
+    """Two processes, 100 tweets/s each from START, that sleep."""
+    with Load(settings, "r", 200.0, "lean", 1, 2) as made:
+        made._processes = [subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in "ab"]
+        made._pacers = [Pacer(100.0, START * 1_000_000 + n * 5000) for n in range(2)]
+        yield made
+        for process in made._processes:
+            process.communicate(b"\n")
+
+
+def tell(load: Load, **numbers: float) -> None:
+    for field, number in numbers.items():
+        load._board.tell(field, number)
+
+
+def test_what_is_scheduled_ends_with_the_schedule(load: Load) -> None:
+    assert load.scheduled(START + 10) == 2000
+    load.end_at(START + 5)
+    assert load.scheduled(START + 10) == 1000
+    tell(load, acknowledged=400)
+    assert load.unpublished(START + 2) == 0
+    assert load.unpublished(START + 10) == 200
+
+
+def test_on_schedule(load: Load) -> None:
+    tell(load, taken=1000, on_schedule=990, late=10, beat_us=(START + 10) * 1e6)
+    assert load.offered(START + 10) == Offered(2000, 1980, 0, 20)
+
+
+@pytest.mark.parametrize(("sending", "beat_s", "blocked", "late"), [
+    (1, 10, 90, 0),  # it says that it is in send
+    (0, 10, 0, 90),  # it says that it is not
+    (0, 5, 90, 0),  # it has not said anything for long: held, and so is its interpreter
+])
+def test_what_has_not_been_taken_is_judged_by_what_the_process_does(
+    load: Load, sending: int, beat_s: int, blocked: int, late: int
+) -> None:
+    tell(load, taken=860, on_schedule=860, sending=sending, beat_us=(START + beat_s) * 1e6)
+    assert load.offered(START + 10) == Offered(1900, 1720, 2 * blocked, 2 * late)
+
+
+def test_a_process_that_somebody_stopped_is_late_not_held(load: Load) -> None:
+    for process in load._processes:
+        process.send_signal(19)
+    try:
+        tell(load, taken=860, on_schedule=860, beat_us=(START + 5) * 1e6)
+        found = load.offered(START + 10)
+    finally:
+        for process in load._processes:
+            process.send_signal(18)
+    assert (found.blocked, found.late) == (0, 180)
+
+
+def test_a_generator_that_fails_is_told(load: Load, settings: Settings) -> None:
+    (settings.log_dir / "load.log").write_text("Traceback\nValueError: no tweets\n")
+    load._processes[0].kill()
+    load._processes[0].wait()
+    with pytest.raises(GeneratorFailed, match="no tweets"):
+        load.check()
+
+
+def test_archive_and_manifest_of_a_run_are_removed(settings: Settings) -> None:
+    for run in ("one", "two"):
+        (settings.archive_dir / run).mkdir(parents=True)
+        (settings.archive_dir / run / "0.jsonl").write_text("{}")
+        (settings.state_dir / "runs").mkdir(exist_ok=True)
+        (settings.state_dir / "runs" / f"{run}.jsonl").write_text("{}")
+    remove_runs(settings, ["one", "never"])
+    assert [path.name for path in settings.archive_dir.iterdir()] == ["two"]
+    assert [path.name for path in (settings.state_dir / "runs").iterdir()] == ["two.jsonl"]
