@@ -82,7 +82,7 @@ class Settings(BaseSettings):
     watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
-    jvm_options: str = Field("", description="further options of the JVM inside a process, separated by spaces")
+    jvm_options: str = Field("", description="further options of a process's JVM, separated by spaces")
 
     # -- consumers, search
     redis_url: str = Field("", description="address of Redis; empty: the local one")

@@ -11,7 +11,7 @@ CLUSTER = "murmuration"
 ZNODE = f"/pravega/{CLUSTER}"
 """Where Pravega itself keeps its metadata in ZooKeeper, given the name of the cluster."""
 
-CONTAINERS = 4
+CONTAINERS = 2
 
 CACHE_BYTES = 2 << 30
 """Of the segment store. With 512 MB it held writers back for 25 s at a time under load."""
@@ -69,6 +69,7 @@ def java(
     """Command that runs a main class of the servers with a fixed heap."""
     return (
         program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
+        "-XX:TieredStopAtLevel=1",
         "-Djava.net.preferIPv4Stack=true", f"-Dlogback.configurationFile={FOLDER / 'pravega' / 'logback.xml'}",
         "-Dzookeeper.jmx.log4j.disable=true", f"-Djava.io.tmpdir={settings.state_dir / 'tmp'}",
         *options, "-cp", f"{settings.jar_dir / 'pravega'}/*", main, *arguments,
