@@ -11,6 +11,7 @@ import json
 import logging
 import shutil
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
+from pyspark import SparkContext
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
@@ -34,6 +36,8 @@ WAIT_SECONDS = 180
 
 READY_SECONDS = 10.0
 """How much of that in one piece, between looks whether to stop."""
+
+JVM_STOP_SECONDS = 30
 
 LOOK_SECONDS = 0.5
 """How often to look whether all queries run."""
@@ -73,6 +77,7 @@ def run(name: str, starts: Sequence[StartQuery]) -> None:
         sys.exit(1)
     finally:
         ready.unlink(missing_ok=True)
+        end_jvm()
 
 
 def wait_for_streams(middleware: Middleware, stopping: threading.Event) -> bool:
@@ -111,6 +116,16 @@ def remember_jvm(spark: SparkSession, file: Path) -> None:
     """Writes which process Spark's JVM is; the time of its creation tells it from a later one of the same id."""
     pid = spark.sparkContext._jvm.ProcessHandle.current().pid()  # type: ignore[union-attr]
     file.write_text(json.dumps({"pid": pid, "created": psutil.Process(pid).create_time()}))
+
+
+def end_jvm() -> None:
+    """Lets Spark's JVM end and waits for it: a process that is gone before its JVM looks as if it left one behind."""
+    gateway = SparkContext._gateway
+    try:
+        gateway.proc.stdin.close()  # type: ignore[union-attr]
+        gateway.proc.wait(JVM_STOP_SECONDS)  # type: ignore[union-attr]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        log.warning("Spark's JVM did not end: %s", error)
 
 
 def end_predecessor(file: Path) -> None:
