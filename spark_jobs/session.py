@@ -20,6 +20,8 @@ LOCAL = {
     # Short tasks on one machine: no waiting for a better place, quick polls.
     "spark.locality.wait": "0",
     "spark.broadcast.compress": "false",
+    # A second file beside every file of a checkpoint: the disk has checksums of its own.
+    "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.shuffle.compress": "false",
 }
 """On a laptop only; on a cluster `spark-submit` says where and how."""
@@ -71,6 +73,10 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
         conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {settings.jvm_options}")
         conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
+        if (files := settings.jar_dir / "spark" / "local-files.jar").exists():
+            conf.setIfMissing("spark.driver.extraClassPath", str(files))
+            conf.setIfMissing("spark.hadoop.fs.AbstractFileSystem.file.impl", "murmuration.spark.LocalFiles")
+            conf.setIfMissing("spark.hadoop.fs.file.impl", "murmuration.spark.LocalFiles$Raw")
         if jars := sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar")):
             conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
     spark = SparkSession.builder.config(conf=conf).getOrCreate()

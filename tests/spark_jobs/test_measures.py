@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import redis
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import SparkSession
 
 from common.stages import read_stages
 from common.telemetry import StageTelemetry
@@ -20,7 +20,7 @@ PORT = 24201
 
 
 def test_events_are_in_the_middle_of_their_slot_and_the_newest_where_it_is():
-    slots = [Row(x=100, y=3.0), Row(x=105, y=2.0)]
+    slots = [{"x": 100, "y": 3.0}, {"x": 105, "y": 2.0}]
     sent, counts = sent_at_us(slots, 1_057_777)
     assert sent.tolist() == [1_005_000, 1_057_777]
     assert counts.tolist() == [3, 2]
