@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -69,13 +71,14 @@ def test_what_has_not_been_taken_is_judged_by_what_the_process_does(
 
 def test_a_process_that_somebody_stopped_is_late_not_held(load: Load) -> None:
     for process in load._processes:
-        process.send_signal(19)
+        process.send_signal(signal.SIGSTOP)
+        os.waitpid(process.pid, os.WUNTRACED)  # returns when it has stopped, not when it was told to
     try:
         tell(load, taken=860, on_schedule=860, beat_us=(START + 5) * 1e6)
         found = load.offered(START + 10)
     finally:
         for process in load._processes:
-            process.send_signal(18)
+            process.send_signal(signal.SIGCONT)
     assert (found.blocked, found.late) == (0, 180)
 
 
