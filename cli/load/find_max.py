@@ -26,14 +26,13 @@ ORDINARY_RATE = 5700.0
 
 
 @click.command()
-@click.option("--slo-ms", default=2000.0, show_default=True, type=click.FloatRange(min=1),
-              help="Objective for the p99 from intended send to ranked and to searchable, in ms.")
 @click.option("--budget", default=25.0, show_default=True, type=click.FloatRange(min=0), help="Minutes for all of it.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Folder for results.json and report.html.  [default: load-<time>]")
 @click.option("--first", default=500.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=60),
               help="How long each rate is measured, beside the confirmation.")
+@options.slo_ms
 @options.users
 @options.payload
 @options.settle
