@@ -23,11 +23,13 @@ LOCAL = {
     # A second file beside every file of a checkpoint: the disk has checksums of its own.
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.shuffle.compress": "false",
+    "spark.python.daemon.module": "spark_jobs.workers",
 }
 """On a laptop only; on a cluster `spark-submit` says where and how."""
 
-JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1"
-"""The optimising compiler would take most of two cores for minutes, while the queries wait."""
+JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
+"""The optimising compiler would take most of two cores for minutes, while the queries wait. Without it Java reserves so
+little room for compiled code that Spark's own would be thrown out and compiled again for ever."""
 
 CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecutor"
 """Warns of every batch that takes longer than the trigger interval, which is what catching up looks like."""

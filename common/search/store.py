@@ -48,6 +48,9 @@ tweets = sa.Table(
 )
 _by_position = sa.Index("tweets_position", tweets.c.position, unique=True)
 
+_ENDS = select(*(select(end(tweets.c.position)).scalar_subquery() for end in (func.min, func.max)))
+"""First and last position. Asked for both in one query, SQLite would read the whole index: it looks up one at most."""
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -77,7 +80,7 @@ class Store:
         first = {tweet["tweet_id"]: tweet for tweet in reversed(batch)}
         with self._connection(writes=True) as connection:
             positions = _positions(connection, list(first))
-            oldest, newest = connection.execute(select(func.min(tweets.c.position), func.max(tweets.c.position))).one()
+            oldest, newest = connection.execute(_ENDS).one()
             new = [tweet_id for tweet_id in dict.fromkeys(t["tweet_id"] for t in batch) if tweet_id not in positions]
             given = dict(zip(new, range((newest or 0) + 1, (newest or 0) + 1 + len(new)), strict=True))
             if new:
