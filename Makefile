@@ -37,5 +37,5 @@ lock:  ## pin the Python packages of requirements.in, with hashes
 
 clean:  ## remove what was built and installed, but nothing that an instance stored
 	rm -rf .murmur/stamps .murmur/venv .murmur/lock .murmur/jars .murmur/encoder .murmur/log frontend/dist frontend/node_modules test-results *.egg-info
-	rm -rf deploy/local/*/target deploy/local/spark/files/target middleware/*/client/target spark_pravega/target spark_pravega/*/target
+	rm -rf deploy/local/*/target deploy/local/spark/files/target spark_jobs/hashtag_counts/target middleware/*/client/target spark_pravega/target spark_pravega/*/target
 	find . -name __pycache__ -type d -prune -not -path './.murmur/*' -exec rm -rf {} +

@@ -61,7 +61,9 @@ class Settings(BaseSettings):
     durability: Durability = Field("fsync", description="what an acknowledgement of the middleware means")
     middleware_uri: str = Field("", description="address of the stream store; empty: the local one")
     namespace: str = Field("murmur", description="scope of the streams (Pravega) or prefix of the topics (Kafka)")
-    partitions: int = Field(2, ge=1, le=64, description="segments or partitions of each stream")
+    partitions: int = Field(
+        1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
+    )
     max_event_bytes: int = Field(1 << 20, description="largest event; the same on every middleware")
     stream_retention_bytes: int = Field(8 << 30, description="bound of each stream; the oldest events go first")
     publish_group_ms: int = Field(50, ge=1, description="how long the publisher groups events before it sends them")

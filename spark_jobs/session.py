@@ -27,9 +27,7 @@ LOCAL = {
 }
 """On a laptop only; on a cluster `spark-submit` says where and how."""
 
-JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"
-"""The optimising compiler would take most of two cores for minutes, while the queries wait. Without it Java reserves so
-little room for compiled code that Spark's own would be thrown out and compiled again for ever."""
+JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC"
 
 CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecutor"
 """Warns of every batch that takes longer than the trigger interval, which is what catching up looks like."""
@@ -37,8 +35,8 @@ CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecuto
 STREAMING = {
     "spark.scheduler.mode": "FAIR",
     "spark.sql.session.timeZone": "UTC",
-    # Fixed by the first checkpoint: as many state partitions for ever.
-    "spark.sql.shuffle.partitions": "2",
+    # The one stateful operator has one group. Fixed by the first checkpoint for ever.
+    "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
@@ -75,8 +73,8 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
         conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {settings.jvm_options}")
         conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
-        if (files := settings.jar_dir / "spark" / "local-files.jar").exists():
-            conf.setIfMissing("spark.driver.extraClassPath", str(files))
+        if classes := sorted(settings.jar_dir.glob("spark/*.jar")):
+            conf.setIfMissing("spark.driver.extraClassPath", os.pathsep.join(map(str, classes)))
             conf.setIfMissing("spark.hadoop.fs.AbstractFileSystem.file.impl", "murmuration.spark.LocalFiles")
             conf.setIfMissing("spark.hadoop.fs.file.impl", "murmuration.spark.LocalFiles$Raw")
         if jars := sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar")):

@@ -1,6 +1,6 @@
 """The query *trending*: `tweets-enriched` → `hashtag-counts`.
 
-By itself: `spark-submit --py-files <wheel> spark_jobs/trending.py`.
+By itself: `spark-submit --py-files <wheel> --jars hashtag-counts.jar spark_jobs/trending.py`.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_flag_over_environment_over_file_over_default(alone: Path, monkeypatch: pytest.MonkeyPatch):
-    assert Settings.load().partitions == 2
+    assert Settings.load().partitions == 1
     (alone / ".env").write_text("MURMUR_PARTITIONS=3\n")
     assert Settings.load().partitions == 3
     monkeypatch.setenv("MURMUR_PARTITIONS", "4")

@@ -50,11 +50,8 @@ class Feed:
         lines = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.input))
         return lines.selectExpr("cast(value as binary) as event")
 
-    def counts(self) -> Counts:
-        """Runs *trending* over what has not been read yet; the counts of all batches, which must only grow.
-
-        `slots` of the feed then holds those of the totals that are of one slot of `sent_at_us`, by bucket and slot.
-        """
+    def rows(self) -> list[dict[str, Any]]:
+        """Runs *trending* over what has not been read yet; the rows of all batches."""
         emitted: list[dict[str, Any]] = []
         query = (
             transforms.count_hashtags(self.events(), DELAY_S)
@@ -65,8 +62,15 @@ class Feed:
             .start()
         )
         query.awaitTermination()
+        return emitted
+
+    def counts(self) -> Counts:
+        """Runs *trending* over what has not been read yet; the counts of all batches, which must only grow.
+
+        `slots` of the feed then holds those of the totals that are of one slot of `sent_at_us`, by bucket and slot.
+        """
         found: Counts = {}
-        for row in emitted:
+        for row in self.rows():
             event = json.loads(row["event"])
             assert (row["key"], row["stream"]) == (event["hashtag"], HASHTAG_COUNTS)
             assert event["bucket_seconds"] == BUCKET_SECONDS
@@ -193,6 +197,39 @@ def test_a_repeat_that_comes_long_after_is_not_counted_again(feed: Feed):
     assert feed.counts() == {(START, TOTAL): 1, (START, "a"): 1, (START + hours, TOTAL): 3}
 
 
+def test_a_repeat_with_another_date_is_not_counted_again(feed: Feed):
+    """In the same batch, in another one and in another bucket: the id alone decides."""
+    feed.add([tweet(1, 0), tweet(1, 0, 1)], [tweet(1, 0, 2), tweet(1, 60)], [tweet(1, 0, -60), tweet(2, 60)])
+    assert feed.counts() == {(START, TOTAL): 1, (START + 60, TOTAL): 1}
+
+
+def test_each_of_many_ids_is_remembered(feed: Feed):
+    """Thousands that are alike but for their lower bits, and some of which the lower or upper ones are 0 or 1 only."""
+    ids = [*range(3000), *(n << 31 for n in range(1, 100)), *((n << 32) - 1 for n in range(1, 100)), (1 << 63) - 1]
+    events = [tweet(n) for n in ids]
+    feed.add(events[::2], events[1::3], events, reversed(events))
+    assert feed.counts() == {(START, TOTAL): len(ids)}
+
+
+def test_ids_are_forgotten_but_not_before_their_time(feed: Feed):
+    """Two ids next to each other, the second 600 s younger: the first one's end must not be that of the second."""
+    first, second = tweet(1), tweet(2, 600)
+    apart = count(1 << 32, 1 << 32)
+    feed.add([first], [second], [tweet(next(apart), DELAY_S + 905)])
+    feed.add([tweet(2, 950)], [tweet(2, 955), tweet(next(apart), 600 + DELAY_S + 905)])
+    feed.add([tweet(next(apart), 600 + DELAY_S + 905)], [tweet(2, 600 + DELAY_S + 919)])
+    assert feed.counts() == {
+        (START, TOTAL): 1, (START + 600, TOTAL): 1, (START + 1805, TOTAL): 1,
+        (START + 2405, TOTAL): 2, (START + 2420, TOTAL): 1,
+    }  # fmt: skip
+
+
+def test_hashtags_of_any_characters_are_counted_under_their_names(feed: Feed):
+    tags = ['"', "\\", "a\nb", "\x00", "türkiye", "日本", "😀", "x" * 70_000]
+    feed.add([tweet(1, tags=tags)], [tweet(2, tags=[*tags, *tags])])
+    assert feed.counts() == {(START, tag): 2 for tag in (TOTAL, *tags)}
+
+
 def test_late_tweets_are_not_ranked(feed: Feed):
     feed.add([tweet(1, tags=["a"]), tweet(2, 0, -601, tags=["a"], late=True)])
     assert feed.counts() == {(START, TOTAL): 1, (START, "a"): 1}
@@ -216,5 +253,26 @@ def test_what_comes_beyond_the_slack_is_not_counted(feed: Feed):
 
 
 def test_unreadable_events_are_passed_over(feed: Feed):
-    feed.add([b"no json", b'{"late": false}', tweet(1)])
+    good = json.loads(tweet(1))
+    wrong = [{"tweet_id": "1"}, {"tweet_id": None}, {"tweet_id": 1 << 63}, {"tweet_id": 1.5}, {"created_at": "today"},
+             {"created_at": "2026-02-30T00:00:00.000Z"}, {"created_at": "+999999999-01-01T00:00:00Z"},
+             {"created_at": 1}, {"hashtags": "a"}, {"hashtags": [1]}, {"late": None}, {"late": "no"}, {"ingest": 1},
+             {"ingest": {"sent_at_us": "1"}}]  # fmt: skip
+    events = [json.dumps({**good, "tweet_id": n, **fields}).encode() for n, fields in enumerate(wrong, 2)]
+    feed.add([b"no json", b'{"late": false}', b"[]", b"", tweet(9)[:-1], b"\xff", *events, tweet(1)])
     assert feed.counts() == {(START, TOTAL): 1}
+
+
+def test_a_batch_without_any_tweet_is_no_obstacle(feed: Feed):
+    feed.add([b"no json"], [tweet(1)], [b"no json"], [tweet(1), tweet(2)])
+    assert feed.counts() == {(START, TOTAL): 2}
+
+
+def test_a_tweet_of_which_nobody_knows_when_it_was_sent_counts(feed: Feed):
+    event = json.loads(tweet(1, tags=["a"]))
+    events = [{**event, "ingest": None}, {**event, "ingest": {}, "tweet_id": 2, "hashtags": None}]
+    feed.add(json.dumps(event).encode() for event in events)
+    found = [json.loads(row["event"]) for row in feed.rows()]
+    bucket = {"bucket_start": START, "bucket_seconds": BUCKET_SECONDS}
+    expected = [{**bucket, "hashtag": TOTAL, "count": 2}, {**bucket, "hashtag": "a", "count": 1}]
+    assert sorted(found, key=lambda row: row["hashtag"]) == expected

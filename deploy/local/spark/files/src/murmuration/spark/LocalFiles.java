@@ -8,6 +8,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.DelegateToFileSystem;
 import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -20,7 +21,7 @@ import org.apache.hadoop.fs.permission.FsPermission;
  */
 public final class LocalFiles extends DelegateToFileSystem {
     public LocalFiles(URI uri, Configuration configuration) throws IOException, URISyntaxException {
-        super(uri, new Raw(), configuration, "file", false);
+        super(uri, new Posix(), configuration, "file", false);
     }
 
     @Override
@@ -28,8 +29,16 @@ public final class LocalFiles extends DelegateToFileSystem {
         return -1; // a path has none
     }
 
-    /** The same for those who ask for a FileSystem. */
-    public static final class Raw extends RawLocalFileSystem {
+    /** The same for those who ask for a FileSystem: Hadoop insists on this class when Spark uploads a copy of state. */
+    public static final class Raw extends LocalFileSystem {
+        public Raw() {
+            super(new Posix());
+            setWriteChecksum(false); // the disk has checksums of its own
+            setVerifyChecksum(false);
+        }
+    }
+
+    private static final class Posix extends RawLocalFileSystem {
         @Override
         public void setPermission(Path path, FsPermission permission) throws IOException {
             String symbols = permission.getUserAction().SYMBOL + permission.getGroupAction().SYMBOL

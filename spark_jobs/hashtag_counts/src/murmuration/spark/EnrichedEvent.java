@@ -1,0 +1,119 @@
+package murmuration.spark;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParseException;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import java.io.IOException;
+import java.time.DateTimeException;
+import java.util.Collection;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** Reads one event of {@code tweets-enriched} in one pass; the text of the tweet is skipped, not decoded. */
+final class EnrichedEvent {
+    private static final JsonFactory JSON = new JsonFactory();
+
+    private Long id;
+    private Long createdMs;
+    private Boolean late;
+    private Long sentUs;
+    private Collection<String> hashtags = Set.of();
+
+    private EnrichedEvent() {}
+
+    /** The tweet, or null if it does not count: it is late, lacks id or date, or the event is not of the contract. */
+    static Tweet read(byte[] event) {
+        if (event == null) {
+            return null;
+        }
+        try (JsonParser json = JSON.createParser(event)) {
+            require(json, json.nextToken() == JsonToken.START_OBJECT);
+            EnrichedEvent read = new EnrichedEvent();
+            read.object(json);
+            return read.tweet();
+        } catch (IOException | DateTimeException | ArithmeticException unreadable) {
+            return null;
+        }
+    }
+
+    private Tweet tweet() {
+        boolean counts = id != null && createdMs != null && Boolean.FALSE.equals(late);
+        return counts ? new Tweet(id, createdMs, sentUs, hashtags) : null;
+    }
+
+    private void object(JsonParser json) throws IOException {
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            JsonToken value = json.nextToken();
+            switch (name) {
+                case "tweet_id" -> id = integer(json, value);
+                case "created_at" -> createdMs = date(json, value);
+                case "late" -> late = truth(json, value);
+                case "hashtags" -> hashtags = texts(json, value);
+                case "ingest" -> sentUs = sentUs(json, value);
+                default -> json.skipChildren();
+            }
+        }
+        require(json, json.currentToken() == JsonToken.END_OBJECT);
+    }
+
+    private static Long sentUs(JsonParser json, JsonToken value) throws IOException {
+        Long sent = null;
+        if (value == JsonToken.VALUE_NULL) {
+            return sent;
+        }
+        require(json, value == JsonToken.START_OBJECT);
+        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
+            JsonToken token = json.nextToken();
+            if (name.equals("sent_at_us")) {
+                sent = integer(json, token);
+            } else {
+                json.skipChildren();
+            }
+        }
+        return sent;
+    }
+
+    private static Long integer(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_NULL) {
+            return null;
+        }
+        require(json, value == JsonToken.VALUE_NUMBER_INT);
+        return json.getLongValue();
+    }
+
+    private static Long date(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_NULL) {
+            return null;
+        }
+        require(json, value == JsonToken.VALUE_STRING);
+        return Rfc3339.millis(json.getText());
+    }
+
+    private static Boolean truth(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_NULL) {
+            return null;
+        }
+        require(json, value.isBoolean());
+        return json.getBooleanValue();
+    }
+
+    private static Collection<String> texts(JsonParser json, JsonToken value) throws IOException {
+        if (value == JsonToken.VALUE_NULL) {
+            return Set.of();
+        }
+        require(json, value == JsonToken.START_ARRAY);
+        Set<String> texts = new LinkedHashSet<>();
+        for (JsonToken each = json.nextToken(); each != JsonToken.END_ARRAY; each = json.nextToken()) {
+            require(json, each == JsonToken.VALUE_STRING);
+            texts.add(json.getText());
+        }
+        return texts;
+    }
+
+    private static void require(JsonParser json, boolean met) throws JsonParseException {
+        if (!met) {
+            throw new JsonParseException(json, "not of the contract");
+        }
+    }
+}
