@@ -39,7 +39,8 @@ class SparkBinding:
     """How Spark reads and writes a stream of this middleware.
 
     The source yields a binary column `event_column`. The sink takes `event_column`, `key_column` and `stream_column`
-    (the target stream's name, already qualified by `stream_name`).
+    (the target stream's name, already qualified by `stream_name`). With `repeating_options` on top the sink is at least
+    once, and cheaper: for events that may come again without harm.
     """
 
     format: str
@@ -48,6 +49,7 @@ class SparkBinding:
     stream_column: str
     read_options: Mapping[str, str] = field(default_factory=dict)
     write_options: Mapping[str, str] = field(default_factory=dict)
+    repeating_options: Mapping[str, str] = field(default_factory=dict)
     exactly_once: bool = False
 
 

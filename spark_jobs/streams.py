@@ -19,13 +19,17 @@ def read(spark: SparkSession, middleware: Middleware, stream: str) -> DataFrame:
 
 
 def write(
-    rows: DataFrame, middleware: Middleware, streams: Sequence[str], name: str, output_mode: str = "append"
-) -> StreamingQuery:
+    rows: DataFrame, middleware: Middleware, streams: Sequence[str], name: str, output_mode: str = "append",
+    may_repeat: bool = False,
+) -> StreamingQuery:  # fmt: skip
     """Starts the query `name`, which writes (event, key, stream) to `streams` through one sink.
 
+    Exactly once where the middleware can, unless its events `may_repeat` without harm: a transaction costs several
+    requests, and its events can be read some 100 ms later.
     Its checkpoint lies apart by instance and middleware; its tasks share the machine fairly with the other queries.
     """
     settings, binding = middleware.settings, middleware.spark(streams[0])
+    options = {**binding.write_options, **(binding.repeating_options if may_repeat else {})}
     columns = [
         F.col("event").alias(binding.event_column),
         F.col("key").alias(binding.key_column),
@@ -35,7 +39,7 @@ def write(
     return (
         rows.select(*columns)
         .writeStream.format(binding.format)
-        .options(**binding.write_options)
+        .options(**options)
         .option("checkpointLocation", str(settings.checkpoint_dir / name))
         .queryName(name)
         .outputMode(output_mode)

@@ -108,6 +108,7 @@ class Pravega(Middleware):
                 # A transaction that is being committed cannot fail any more: the next batch need not wait for it.
                 "read_after_write_consistency": "false",
             },
+            repeating_options={"exactly_once": "false"},
             exactly_once=True,
         )
 

@@ -16,7 +16,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A driver that repeats an epoch after a crash finds the record of the earlier attempt, finishes that attempt and
  * drops its own transactions, which hold the same rows. That all are committed is recorded too, because Pravega forgets
- * ended transactions after a while, and the query may be restarted long after.
+ * ended transactions after a while, and the query may be restarted long after. Nobody waits for that: until it is
+ * recorded, Pravega knows it.
  */
 final class EpochCommit {
     private static final Logger LOG = LoggerFactory.getLogger(EpochCommit.class);
@@ -39,7 +40,7 @@ final class EpochCommit {
         EpochStep.RECORDED.reached(decided);
         if (!decided.committed()) {
             transactions.commit(open(decided.transactions()));
-            log.replace(decided.asCommitted());
+            log.replaceMeanwhile(decided.asCommitted());
         }
         EpochStep.COMMITTED.reached(decided);
         transactions.abort(without(written.transactions(), decided.transactions()));

@@ -10,6 +10,9 @@ import io.pravega.client.tables.Version;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The last epoch record of one query, in a Pravega key-value table of the scope.
@@ -19,6 +22,7 @@ import java.util.UUID;
  */
 final class EpochLog {
     static final String TABLE = "spark-epochs";
+    private static final Logger LOG = LoggerFactory.getLogger(EpochLog.class);
     private static final int KEY_BYTES = 16;
 
     private final KeyValueTable table;
@@ -42,8 +46,7 @@ final class EpochLog {
     /** Replaces the record that was read or written last; false, if someone else replaced it meanwhile. */
     boolean replace(EpochRecord record) {
         try {
-            version = Waiting.on(table.update(version == Version.NOT_EXISTS
-                    ? new Insert(key, record.toBytes()) : new Put(key, record.toBytes(), version)));
+            version = Waiting.on(update(record));
             return true;
         } catch (PravegaException failed) {
             if (failed.getCause() instanceof BadKeyVersionException) {
@@ -51,5 +54,21 @@ final class EpochLog {
             }
             throw failed;
         }
+    }
+
+    /**
+     * The same without waiting. If it comes to nothing, the record stays as it is, or the next epoch's has taken its
+     * place.
+     */
+    void replaceMeanwhile(EpochRecord record) {
+        update(record).exceptionally(failure -> {
+            LOG.debug("The record of epoch {} was not replaced", record.epoch(), failure);
+            return null;
+        });
+    }
+
+    private CompletableFuture<Version> update(EpochRecord record) {
+        return table.update(version == Version.NOT_EXISTS
+                ? new Insert(key, record.toBytes()) : new Put(key, record.toBytes(), version));
     }
 }

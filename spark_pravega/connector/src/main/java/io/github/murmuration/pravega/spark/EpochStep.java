@@ -8,7 +8,7 @@ enum EpochStep {
     WRITTEN,
     /** It is durable which transactions make up the epoch; none is committed. */
     RECORDED,
-    /** All are committed; Spark has not logged the epoch. */
+    /** All are committed, which may not be recorded yet; Spark has not logged the epoch. */
     COMMITTED;
 
     private static volatile BiConsumer<EpochStep, EpochRecord> observer = (step, record) -> { };
