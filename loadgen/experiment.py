@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, ExitStack
 from datetime import UTC, datetime
 from typing import Protocol
 
+import psutil
 import redis
 
 from common.search.index import Index, IndexDown
@@ -161,8 +162,11 @@ class Experiment:
                            lambda sample: not any(sample.backlog.values()))
 
     def _cpu(self, processes: Mapping[str, int]) -> CpuSeconds:
-        own = {**self._users.pids, "experiment": os.getpid()}
-        return {**cpu_seconds({**processes, **own}), **self._load.cpu_seconds()}
+        own = psutil.Process().cpu_times()  # generators and users, its children, stand by themselves
+        return {
+            **cpu_seconds({**processes, **self._users.pids}), "experiment": own.user + own.system,
+            **self._load.cpu_seconds(),
+        }  # fmt: skip
 
     def _offered(self) -> Offered:
         return self._load.offered(time.time())

@@ -12,7 +12,7 @@ from deploy.local import supervision
 from middleware import connect
 from tests.stack import Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
 
 TWEETS = 500
 
