@@ -46,6 +46,13 @@ SPARK_BATCH_BYTES = 256 << 10
 """What one task sends at once to a partition; Java's default is 16 KiB."""
 
 
+GROUP_IS_BUSY = (
+    KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID,
+    KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+)  # fmt: skip
+"""A member with a name that has ended still counts as one until its session is over, and a broker that has just started
+reads its groups first."""
+
 CHATTER_SECONDS = 10.0
 
 
@@ -144,7 +151,7 @@ class Kafka(Middleware):
                 if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
                     raise
 
-        self._once_empty(delete, f"cannot remove the group {group} of {stream}")
+        self._once_settled(delete, f"cannot remove the group {group} of {stream}")
 
     def _move(self, stream: str, group: str, partitions: list[int], to: OffsetSpec) -> None:
         """Commits the head or tail of every partition for a group without members."""
@@ -160,18 +167,17 @@ class Kafka(Middleware):
                 if at.error:
                     raise KafkaException(at.error)
 
-        self._once_empty(move, f"cannot move the group {group} of {stream}")
+        self._once_settled(move, f"cannot move the group {group} of {stream}")
 
-    def _once_empty(self, change: Callable[[], None], what: str) -> None:
-        """A member with a name that has ended still counts as one until its session is over."""
+    def _once_settled(self, change: Callable[[], None], what: str) -> None:
+        """Changes a group, as soon as it can be changed."""
         deadline = time.monotonic() + SESSION_SECONDS + ANSWER_SECONDS
         with self._raising(MiddlewareError, what):
             while True:
                 try:
                     return change()
                 except KafkaException as error:
-                    has_members = error.args[0].code() in (KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID)
-                    if not has_members or time.monotonic() > deadline:
+                    if error.args[0].code() not in GROUP_IS_BUSY or time.monotonic() > deadline:
                         raise
                 time.sleep(0.2)
 
