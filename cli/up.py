@@ -10,7 +10,7 @@ import click
 from cli import options
 from common.settings import Settings
 from common.tweets import STREAMS
-from deploy.local import instances, processes, supervision
+from deploy.local import class_data, instances, processes, supervision
 from deploy.local.process import Process
 from deploy.local.readiness import await_ready
 from middleware import connect, registry
@@ -80,7 +80,7 @@ def show_progress(settings: Settings, waited_for: list[Process], began: float) -
 
 
 def create_streams(settings: Settings) -> None:
-    with connect(settings) as middleware:
+    with connect(settings.model_copy(update={"jvm_options": class_data.of_clients(settings)})) as middleware:
         middleware.wait_until_ready(STREAMS_SECONDS)
         for stream in STREAMS:
             middleware.create_stream(stream, settings.partitions)

@@ -84,7 +84,8 @@ class Settings(BaseSettings):
     watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
-    jvm_options: str = Field("", description="further options of a process's JVM, separated by spaces")
+    spark_jvm_options: str = Field("", description="further options of Spark's JVM, separated by spaces")
+    jvm_options: str = Field("", description="those of a JVM that the middleware's client starts within a process")
 
     # -- consumers, search
     redis_url: str = Field("", description="address of Redis; empty: the local one")
@@ -171,7 +172,7 @@ class Settings(BaseSettings):
     def save(self) -> None:
         """Writes the resolved settings, readable by the owner only: they hold the ingest token."""
         self.instance_dir.mkdir(parents=True, exist_ok=True)
-        content = self.model_dump(mode="json", exclude={"home", "x_bearer_token", "jvm_options"})
+        content = self.model_dump(mode="json", exclude={"home", "x_bearer_token", "jvm_options", "spark_jvm_options"})
         descriptor = os.open(self.settings_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w") as file:
             json.dump(content, file, indent=1)

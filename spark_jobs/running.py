@@ -64,8 +64,7 @@ def run(name: str, starts: Sequence[StartQuery]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stopping.set())
     try:
-        # The options are for Spark's own JVM; a middleware's client may bring another.
-        with connect(settings.model_copy(update={"jvm_options": ""})) as middleware:
+        with connect(settings) as middleware:
             if wait_for_streams(middleware, stopping):
                 queries = [start(spark, middleware) for start in starts]
                 watch(queries, ready, stopping)

@@ -71,7 +71,7 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         for key, value in LOCAL.items():
             conf.setIfMissing(key, value)
         conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
-        conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {settings.jvm_options}")
+        conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {settings.spark_jvm_options}")
         conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
         if classes := sorted(settings.jar_dir.glob("spark/*.jar")):
             conf.setIfMissing("spark.driver.extraClassPath", os.pathsep.join(map(str, classes)))

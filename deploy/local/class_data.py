@@ -20,6 +20,13 @@ def options(settings: Settings, name: str) -> tuple[str, ...]:
     return f"-XX:{use}={archive}", "-Xlog:disable"
 
 
+def of_clients(settings: Settings, writes: bool = False) -> str:
+    """Options, separated by spaces, of the JVM that a middleware's client may start within a process. All of them use
+    one archive, and only one of them `writes` it."""
+    wanted = options(settings, f"client-{settings.middleware}")
+    return " ".join(wanted) if writes or wanted[0].startswith("-XX:SharedArchiveFile=") else ""
+
+
 def is_complete(archive: Path) -> bool:
     try:
         with archive.open("rb") as file:

@@ -45,36 +45,37 @@ def servers(settings: Settings) -> list[Process]:
 
 def applications(settings: Settings) -> list[Process]:
     """Our own processes, and Nginx in front of them. Each waits for what it needs."""
-    def jvm_options(name: str) -> dict[str, str]:
-        return {"MURMUR_JVM_OPTIONS": " ".join(class_data.options(settings, f"{name}-{settings.middleware}"))}
+    client = {"MURMUR_JVM_OPTIONS": class_data.of_clients(settings)}
+    spark = class_data.options(settings, f"spark-{settings.middleware}")
 
     replicas = [
         Process(
             f"web-{n}", gunicorn("web:create_app()", settings.port(Port.WEB, n), "--config", "python:web.server"),
-            stage=4, ready=probes.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz"),
+            stage=5, ready=probes.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz"),
         )
         for n in range(settings.web_replicas)
     ]
     return [
         Process(
-            "spark", python("spark_jobs.application"), stage=3, ready_seconds=240, stop_seconds=40, early=True,
+            "spark", python("spark_jobs.application"), stage=4, ready_seconds=240, stop_seconds=40, early=True,
             ready=probes.written_since_start(settings.state_dir / "spark.ready"),
-            environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, **jvm_options("spark")},
+            environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, **client,
+                         "MURMUR_SPARK_JVM_OPTIONS": " ".join(spark)},
         ),
-        Process("trending", python("consumers.trending"), stage=3, ready=probes.reports(settings, "ranked"),
-                environment=jvm_options("trending")),
-        Process("search", python("consumers.search"), stage=3, ready=probes.reports(settings, "searchable"),
-                environment=jvm_options("search")),
+        Process("trending", python("consumers.trending"), stage=4, ready=probes.reports(settings, "ranked"),
+                environment={"MURMUR_JVM_OPTIONS": class_data.of_clients(settings, writes=True)}),
+        Process("search", python("consumers.search"), stage=4, ready=probes.reports(settings, "searchable"),
+                environment=client),
         Process(
             "ingest-http", gunicorn("ingest.http:create_app()", settings.port(Port.INGEST), *INGEST_SERVER),
-            stage=4, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
-            environment=jvm_options("ingest-http"),
+            stage=5, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
+            environment=client,
         ),
         *replicas,
         Process(
             "nginx", (program("nginx"), "-c", str(settings.instance_dir / "nginx.conf"),
                       "-p", str(settings.instance_dir / "nginx"), "-e", "stderr"),
-            stage=5, ready=probes.http_ok(f"{settings.url}/healthz"),
+            stage=6, ready=probes.http_ok(f"{settings.url}/healthz"),
         ),
     ]
 
