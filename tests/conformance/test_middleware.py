@@ -248,8 +248,9 @@ def test_a_server_that_ends_loses_nothing_acknowledged(
                     events += read(consumer, 500, most=100)
                     getattr(servers, how)(server)
             producer.flush()
-        events += read(consumer, 3000 * len(ending) - len(events), timeout=120)
-    assert set(events) == set(numbered(0, 3000 * len(ending)))
+        missing = set(numbered(0, 3000 * len(ending))) - set(events)
+        while missing:  # what could not be committed comes again, and counts once
+            missing -= set(read(consumer, 1, timeout=120))
 
 
 def test_a_stream_that_does_not_exist(middleware: Middleware) -> None:

@@ -1,6 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -14,27 +15,27 @@ import java.util.concurrent.TimeUnit;
  */
 final class Connections {
     private static final long IDLE_SECONDS = 30;
-    private static final Map<String, Connections> OPEN = new HashMap<>();
+    private static final Map<List<String>, Connections> OPEN = new HashMap<>();
     private static final ScheduledExecutorService CLOSER = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "pravega-connections");
         thread.setDaemon(true);
         return thread;
     });
 
-    private final String controller;
+    private final List<String> cluster;
     private final PravegaConnection connection;
     private int leases;
     private long usedAt;
 
     private Connections(PravegaOptions options) {
-        controller = options.controller();
+        cluster = options.cluster();
         connection = new PravegaConnection(options.clientConfig());
     }
 
     /** A use of the connection; closing it ends the use, not the connection. */
     static Lease lease(PravegaOptions options) {
         synchronized (OPEN) {
-            Connections shared = OPEN.computeIfAbsent(options.controller(), ignored -> new Connections(options));
+            Connections shared = OPEN.computeIfAbsent(options.cluster(), ignored -> new Connections(options));
             shared.leases++;
             return new Lease(shared);
         }
@@ -51,14 +52,14 @@ final class Connections {
     private void closeIfIdle() {
         synchronized (OPEN) {
             boolean idle = leases == 0 && System.nanoTime() - usedAt >= TimeUnit.SECONDS.toNanos(IDLE_SECONDS);
-            if (!idle || OPEN.get(controller) != this) {
+            if (!idle || OPEN.get(cluster) != this) {
                 return;
             }
             if (connection.leases().any()) {
                 CLOSER.schedule(this::closeIfIdle, IDLE_SECONDS, TimeUnit.SECONDS);
                 return;
             }
-            OPEN.remove(controller);
+            OPEN.remove(cluster);
         }
         connection.close();
     }

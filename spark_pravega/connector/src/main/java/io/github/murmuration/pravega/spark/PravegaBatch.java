@@ -25,7 +25,7 @@ final class PravegaBatch implements Batch {
             StreamBound end = options.end(StreamBound.LATEST);
             try (Connections.Lease lease = Connections.lease(options)) {
                 lease.connection().ensureExists(stream, options);
-                StreamReads reads = new StreamReads(lease.connection(), stream);
+                StreamReads reads = new StreamReads(lease.connection(), stream, options.failOnDataLoss());
                 partitions = reads.slices(reads.resolveStart(start), reads.resolveEnd(end)).stream()
                         .map(SegmentPartition::new).toArray(InputPartition[]::new);
             }

@@ -12,6 +12,7 @@ import io.pravega.client.connection.impl.SocketConnectionFactoryImpl;
 import io.pravega.client.control.impl.Controller;
 import io.pravega.client.control.impl.ControllerImpl;
 import io.pravega.client.control.impl.ControllerImplConfig;
+import io.pravega.client.segment.impl.NoSuchSegmentException;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentInputStreamFactoryImpl;
 import io.pravega.client.segment.impl.SegmentMetadataClient;
@@ -94,8 +95,7 @@ final class PravegaConnection {
 
     /** Offset after the last event of a segment. */
     long length(Segment segment) {
-        try (SegmentMetadataClient client = segmentMetadata.createSegmentMetadataClient(
-                segment, DelegationTokenProviderFactory.create(controller, segment, AccessOperation.READ))) {
+        try (SegmentMetadataClient client = metadata(segment)) {
             return Waiting.on(client.getSegmentInfo()).getWriteOffset();
         }
     }
@@ -104,9 +104,31 @@ final class PravegaConnection {
         return Waiting.on(controller.getSuccessors(segment));
     }
 
-    /** Reads the events of a range; both its ends must be event boundaries. */
-    <T> SegmentIterator<T> read(SegmentSlice slice, Serializer<T> deserializer) {
+    /** Offset of the first event of a segment that was not truncated; behind all of them, if the segment is gone. */
+    long firstOffset(Segment segment) {
+        try (SegmentMetadataClient client = metadata(segment)) {
+            return Waiting.on(client.getSegmentInfo()).getStartingOffset();
+        } catch (NoSuchSegmentException truncated) {
+            return Long.MAX_VALUE;
+        }
+    }
+
+    /**
+     * Reads the events of a range; both its ends must be event boundaries.
+     *
+     * @param all whether a truncated event is an error; if not, it is passed over
+     */
+    <T> SegmentIterator<T> read(SegmentSlice slice, Serializer<T> deserializer, boolean all) {
+        return all ? allEvents(slice, deserializer) : new RemainingEvents<>(this, slice, deserializer);
+    }
+
+    <T> SegmentIterator<T> allEvents(SegmentSlice slice, Serializer<T> deserializer) {
         return new SegmentIteratorImpl<>(inputs, slice.segment(), deserializer, slice.start(), slice.end());
+    }
+
+    private SegmentMetadataClient metadata(Segment segment) {
+        return segmentMetadata.createSegmentMetadataClient(
+                segment, DelegationTokenProviderFactory.create(controller, segment, AccessOperation.READ));
     }
 
     EventStreamWriter<byte[]> eventWriter(Stream stream) {

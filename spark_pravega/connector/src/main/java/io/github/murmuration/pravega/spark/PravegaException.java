@@ -1,5 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
+import io.pravega.client.segment.impl.Segment;
+
 /** A read or write failed; the message names the way out where there is one. */
 public final class PravegaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
@@ -14,5 +16,11 @@ public final class PravegaException extends RuntimeException {
 
     PravegaException(Throwable cause) {
         super(cause);
+    }
+
+    /** Events that were to be read are gone. */
+    static PravegaException dataLoss(Segment segment, Throwable cause) {
+        return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read from: "
+                + "events are lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS + "=false they are passed over", cause);
     }
 }

@@ -132,7 +132,7 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
                 lease = Connections.lease(options);
             }
             lease.connection().ensureExists(options.stream(), options);
-            StreamReads ready = new StreamReads(lease.connection(), options.stream());
+            StreamReads ready = new StreamReads(lease.connection(), options.stream(), options.failOnDataLoss());
             if (bound != StreamBound.UNBOUNDED) {
                 end = Optional.of(ready.resolveEnd(bound));
             }

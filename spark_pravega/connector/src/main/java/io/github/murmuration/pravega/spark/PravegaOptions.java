@@ -5,21 +5,32 @@ import io.pravega.client.stream.RetentionPolicy;
 import io.pravega.client.stream.ScalingPolicy;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamConfiguration;
+import io.pravega.shared.security.auth.Credentials;
 import java.io.Serializable;
 import java.net.URI;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The options of one read or write, typed. Names and defaults are those of the official connector where it has them. */
 final class PravegaOptions implements Serializable {
     private static final long serialVersionUID = 1L;
 
     static final String CONTROLLER = "controller";
+    static final String AUTH_METHOD = "auth_method";
+    /** Spark takes a name with "token" in it for a secret, and shows its value in no plan. */
+    static final String AUTH_TOKEN = "auth_token";
+    static final String TRUST_STORE = "trust_store";
+    static final String VALIDATE_HOST_NAME = "validate_host_name";
     static final String SCOPE = "scope";
     static final String STREAM = "stream";
     static final String ALLOW_CREATE_SCOPE = "allow_create_scope";
@@ -34,11 +45,25 @@ final class PravegaOptions implements Serializable {
     static final String END_STREAM_CUT = "end_stream_cut";
     static final String MAX_EVENTS_PER_TRIGGER = "max_events_per_trigger";
     static final String MAX_BYTES_PER_TRIGGER = "max_bytes_per_trigger";
+    static final String FAIL_ON_DATA_LOSS = "fail_on_data_loss";
     static final String EXACTLY_ONCE = "exactly_once";
     static final String READ_AFTER_WRITE_CONSISTENCY = "read_after_write_consistency";
     static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
     static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
     static final String METADATA = "metadata";
+
+    private static final Set<String> KNOWN = Set.of(
+            CONTROLLER, AUTH_METHOD, AUTH_TOKEN, TRUST_STORE, VALIDATE_HOST_NAME, SCOPE, STREAM, ALLOW_CREATE_SCOPE,
+            ALLOW_CREATE_STREAM, DEFAULT_NUM_SEGMENTS, DEFAULT_SCALE_FACTOR, DEFAULT_SEGMENT_TARGET_BYTES,
+            DEFAULT_SEGMENT_TARGET_EVENTS, DEFAULT_RETENTION_MILLISECONDS, DEFAULT_RETENTION_BYTES, START_STREAM_CUT,
+            END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, FAIL_ON_DATA_LOSS, EXACTLY_ONCE,
+            READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, METADATA);
+
+    /** Spark's own, which it hands on. */
+    private static final Set<String> OF_SPARK = Set.of("path", "paths", "checkpointlocation", "queryname");
+
+    private static final Set<String> WARNED_OF = ConcurrentHashMap.newKeySet();
+    private static final Logger LOG = LoggerFactory.getLogger(PravegaOptions.class);
 
     /** Pravega refuses shorter leases. */
     private static final long MIN_TRANSACTION_TIMEOUT_MS = 10_000;
@@ -47,14 +72,34 @@ final class PravegaOptions implements Serializable {
 
     PravegaOptions(Map<String, String> options) {
         options.forEach((name, value) -> values.put(name.toLowerCase(Locale.ROOT), value));
+        unknown().filter(WARNED_OF::add).forEach(name -> LOG.warn("the data source pravega has no option {}", name));
+    }
+
+    /** Names of options that mean nothing here. */
+    java.util.stream.Stream<String> unknown() {
+        return values.keySet().stream().filter(name -> !KNOWN.contains(name) && !OF_SPARK.contains(name));
     }
 
     String controller() {
         return text(CONTROLLER).orElse("tcp://localhost:9090");
     }
 
+    /** Who gives no credentials here can give them as Pravega's client wants them, in the environment. */
     ClientConfig clientConfig() {
-        return ClientConfig.builder().controllerURI(URI.create(controller())).build();
+        ClientConfig.ClientConfigBuilder config = ClientConfig.builder()
+                .controllerURI(URI.create(controller())).validateHostName(flag(VALIDATE_HOST_NAME, true));
+        text(TRUST_STORE).ifPresent(config::trustStore);
+        if (text(AUTH_METHOD).isPresent() != text(AUTH_TOKEN).isPresent()) {
+            throw new IllegalArgumentException("of " + AUTH_METHOD + " and " + AUTH_TOKEN + " one is missing");
+        }
+        text(AUTH_METHOD).ifPresent(method -> config.credentials(new GivenCredentials(method, required(AUTH_TOKEN))));
+        return config.build();
+    }
+
+    /** What tells one connection from another. */
+    List<String> cluster() {
+        return java.util.stream.Stream.of(CONTROLLER, AUTH_METHOD, AUTH_TOKEN, TRUST_STORE, VALIDATE_HOST_NAME)
+                .map(name -> values.getOrDefault(name, "")).toList();
     }
 
     String scope() {
@@ -109,6 +154,11 @@ final class PravegaOptions implements Serializable {
         return bytes.isPresent() ? ReadLimit.maxBytes(bytes.getAsLong()) : ReadLimit.allAvailable();
     }
 
+    /** Whether a read fails, or goes on with what is left, where truncation has removed what it was to read. */
+    boolean failOnDataLoss() {
+        return flag(FAIL_ON_DATA_LOSS, true);
+    }
+
     boolean exactlyOnce() {
         return flag(EXACTLY_ONCE, true);
     }
@@ -157,6 +207,23 @@ final class PravegaOptions implements Serializable {
             return ScalingPolicy.byEventRate(Math.toIntExact(events.getAsLong()), factor, segments);
         }
         return ScalingPolicy.fixed(segments);
+    }
+
+    private record GivenCredentials(String method, String token) implements Credentials {
+        @Override
+        public String getAuthenticationType() {
+            return method;
+        }
+
+        @Override
+        public String getAuthenticationToken() {
+            return token;
+        }
+
+        @Override
+        public String toString() {
+            return method;
+        }
     }
 
     private static void refuseBoth(String name, OptionalLong value, String otherName, OptionalLong otherValue) {

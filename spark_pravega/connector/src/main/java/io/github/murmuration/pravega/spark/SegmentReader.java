@@ -1,7 +1,9 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.batch.SegmentIterator;
+import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.Serializer;
+import io.pravega.client.stream.TruncatedDataException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -16,26 +18,29 @@ final class SegmentReader implements PartitionReader<InternalRow> {
 
     private final Connections.Lease lease;
     private final SegmentIterator<byte[]> events;
+    private final Segment segment;
     private final GenericInternalRow row;
     private final int eventColumn;
     private final int offsetColumn;
 
     SegmentReader(PravegaOptions options, StructType columns, SegmentSlice slice) {
+        segment = slice.segment();
         String[] names = columns.fieldNames();
         eventColumn = Arrays.asList(names).indexOf("event");
         offsetColumn = Arrays.asList(names).indexOf("offset");
         row = new GenericInternalRow(names.length);
         for (int column = 0; column < names.length; column++) {
             switch (names[column]) {
-                case "scope" -> row.update(column, UTF8String.fromString(slice.segment().getScope()));
-                case "stream" -> row.update(column, UTF8String.fromString(slice.segment().getStreamName()));
-                case "segment_id" -> row.update(column, slice.segment().getSegmentId());
+                case "scope" -> row.update(column, UTF8String.fromString(segment.getScope()));
+                case "stream" -> row.update(column, UTF8String.fromString(segment.getStreamName()));
+                case "segment_id" -> row.update(column, segment.getSegmentId());
                 default -> { }
             }
         }
         lease = Connections.lease(options);
         try {
-            events = lease.connection().read(slice, new EventDeserializer(eventColumn >= 0));
+            events = lease.connection().read(
+                    slice, new EventDeserializer(eventColumn >= 0), options.failOnDataLoss());
         } catch (RuntimeException failed) {
             lease.close();
             throw failed;
@@ -50,7 +55,12 @@ final class SegmentReader implements PartitionReader<InternalRow> {
         if (offsetColumn >= 0) {
             row.update(offsetColumn, events.getOffset());
         }
-        byte[] event = events.next();
+        byte[] event;
+        try {
+            event = events.next();
+        } catch (TruncatedDataException truncated) {
+            throw PravegaException.dataLoss(segment, truncated);
+        }
         if (eventColumn >= 0) {
             row.update(eventColumn, event);
         }

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Plans what is read of one stream: next cuts, and the slices between two cuts. */
-record StreamReads(PravegaConnection connection, Stream stream) {
+record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDataLoss) {
     StreamCut resolveStart(StreamBound start) {
         if (start.isCut()) {
             return requireOwn(start.cut());
@@ -36,10 +36,10 @@ record StreamReads(PravegaConnection connection, Stream stream) {
 
     /** The cut to which one micro-batch reads from {@code start}, at most up to {@code target}. */
     StreamCut next(StreamCut start, StreamCut target, ReadBudget budget) {
-        StreamGraph graph = new StreamGraph(connection);
+        StreamGraph graph = new StreamGraph(connection, failOnDataLoss);
         Frontier frontier = Frontier.at(start).pastSealed(target, graph);
         List<SegmentSlice> slices = frontier.slices(target, graph);
-        return frontier.after(budget.limit(slices, new SkipReader(connection))).cut();
+        return frontier.after(budget.limit(slices, new SkipReader(connection, failOnDataLoss))).cut();
     }
 
     /** Everything between two cuts, however often the stream scaled. */
@@ -50,7 +50,7 @@ record StreamReads(PravegaConnection connection, Stream stream) {
     }
 
     private StreamCut walk(StreamCut start, StreamCut end, List<SegmentSlice> collected) {
-        StreamGraph graph = new StreamGraph(connection);
+        StreamGraph graph = new StreamGraph(connection, failOnDataLoss);
         Frontier frontier = Frontier.at(start).pastSealed(end, graph);
         List<SegmentSlice> slices = frontier.slices(end, graph);
         while (!slices.isEmpty()) {

@@ -3,15 +3,12 @@ package io.github.murmuration.pravega.spark;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.pravega.client.control.impl.Controller;
 import io.pravega.client.stream.Stream;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.streaming.StreamingQuery;
@@ -99,19 +96,5 @@ class ScalingTest extends SparkTest {
         events(stream, from, until).coalesce(1).sortWithinPartitions(functions.expr("int(substring(event, 7))"))
                 .write().format("pravega").mode("append").option("controller", DurablePravega.controllerUri())
                 .option("scope", SCOPE).save();
-    }
-
-    private static void scale(String stream, List<Long> sealed, Map<Double, Double> ranges) throws Exception {
-        ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
-        try (Connections.Lease lease = Connections.lease(connection())) {
-            Controller controller = lease.connection().controller();
-            assertTrue(controller.scaleStream(Stream.of(SCOPE, stream), sealed, ranges, executor).getFuture().get());
-        } finally {
-            executor.shutdownNow();
-        }
-    }
-
-    private static PravegaOptions connection() {
-        return new PravegaOptions(Map.of("controller", DurablePravega.controllerUri(), "scope", SCOPE));
     }
 }

@@ -1,13 +1,20 @@
 package io.github.murmuration.pravega.spark;
 
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.pravega.client.ClientConfig;
 import io.pravega.client.admin.StreamManager;
+import io.pravega.client.control.impl.Controller;
 import io.pravega.client.stream.ScalingPolicy;
+import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamConfiguration;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.Dataset;
@@ -98,5 +105,20 @@ abstract class SparkTest {
         return events.selectExpr("event").writeStream().format("pravega")
                 .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", target)
                 .option("checkpointLocation", checkpoint.toString());
+    }
+
+    /** Seals the segments with these ids and opens one for each range of keys. */
+    static void scale(String stream, List<Long> sealed, Map<Double, Double> ranges) throws Exception {
+        ScheduledExecutorService executor = Executors.newSingleThreadScheduledExecutor();
+        try (Connections.Lease lease = Connections.lease(connection())) {
+            Controller controller = lease.connection().controller();
+            assertTrue(controller.scaleStream(Stream.of(SCOPE, stream), sealed, ranges, executor).getFuture().get());
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
+    static PravegaOptions connection() {
+        return new PravegaOptions(Map.of("controller", DurablePravega.controllerUri(), "scope", SCOPE));
     }
 }

@@ -1,0 +1,81 @@
+package io.github.murmuration.pravega.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.pravega.client.ClientConfig;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What options mean and which are refused; no server is asked. */
+@Tag("core")
+class OptionsTest {
+    @Test
+    void credentialsAndTrustReachTheClient() {
+        ClientConfig config = options(Map.of(
+                "controller", "tls://pravega.example:9090", "auth_method", "Basic", "auth_token", "c2VjcmV0",
+                "trust_store", "/etc/pravega/ca.pem", "validate_host_name", "false")).clientConfig();
+
+        assertEquals("Basic", config.getCredentials().getAuthenticationType());
+        assertEquals("c2VjcmV0", config.getCredentials().getAuthenticationToken());
+        assertEquals("/etc/pravega/ca.pem", config.getTrustStore());
+        assertFalse(config.isValidateHostName());
+        assertTrue(config.isEnableTlsToController());
+    }
+
+    @Test
+    void halfACredentialIsRefused() {
+        IllegalArgumentException refused = assertThrows(
+                IllegalArgumentException.class, () -> options(Map.of("auth_method", "Basic")).clientConfig());
+        assertTrue(refused.getMessage().contains("auth_token"), refused::getMessage);
+    }
+
+    @Test
+    void noSecretIsShown() {
+        Dataset<Row> events = LocalSpark.create().read().format("pravega").option("scope", "s").option("stream", "t")
+                .option("auth_method", "Basic").option("auth_token", "c2VjcmV0").load();
+
+        String plan = events.queryExecution().optimizedPlan().toString();
+        assertTrue(plan.contains("pravega"), plan);
+        assertFalse(plan.contains("c2VjcmV0"), plan);
+        assertFalse(options(Map.of("auth_method", "Basic", "auth_token", "c2VjcmV0")).clientConfig().toString()
+                .contains("c2VjcmV0"));
+    }
+
+    @Test
+    void connectionsAreSharedByThoseWhoGiveTheSame() {
+        PravegaOptions plain = options(Map.of("controller", "tcp://one:9090"));
+        assertEquals(plain.cluster(), options(Map.of("Controller", "tcp://one:9090", "stream", "t")).cluster());
+        assertNotEquals(plain.cluster(), options(Map.of(
+                "controller", "tcp://one:9090", "auth_method", "Basic", "auth_token", "x")).cluster());
+    }
+
+    @Test
+    void unknownOptionsAreTold() {
+        PravegaOptions options = options(Map.of("start_streamcut", "earliest", "checkpointLocation", "/c", "path", "p"));
+        assertEquals(List.of("start_streamcut"), options.unknown().toList());
+    }
+
+    @Test
+    void contradictoryOptionsAreNamed() {
+        PravegaOptions both = options(Map.of(
+                "default_retention_duration_milliseconds", "1000", "default_retention_size_bytes", "1000"));
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, both::streamConfiguration);
+        assertTrue(refused.getMessage().contains("default_retention_size_bytes"), refused::getMessage);
+    }
+
+    private static PravegaOptions options(Map<String, String> given) {
+        Map<String, String> options = new HashMap<>(Map.of("scope", "s"));
+        options.putAll(given);
+        return new PravegaOptions(options);
+    }
+}
