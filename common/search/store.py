@@ -175,14 +175,12 @@ class Store:
 
 
 def _engine(url: str) -> Engine:
-    if url.startswith("sqlite"):
-        engine = sa.create_engine(url)
-    else:
-        engine = sa.create_engine(url, pool_pre_ping=True, paramstyle="format")  # rows as tuples, as in SQLite
-    if engine.dialect.name == "sqlite":
-        # The driver's own transactions begin too late for "select, then insert"; so they are switched off.
-        event.listen(engine, "connect", _configure_sqlite)
-        event.listen(engine, "begin", _begin_sqlite)
+    if not url.startswith("sqlite"):
+        return sa.create_engine(url, pool_pre_ping=True, paramstyle="format")  # rows as tuples, as in SQLite
+    engine = sa.create_engine(url)
+    # The driver's own transactions begin too late for "select, then insert"; so they are switched off.
+    event.listen(engine, "connect", _configure_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 

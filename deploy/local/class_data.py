@@ -14,7 +14,7 @@ MAGIC_BYTES = 4
 
 def options(settings: Settings, name: str) -> tuple[str, ...]:
     """Options of a JVM whose command only `name` starts; the JVM ignores an archive that does not fit its classes."""
-    archive = settings.home.resolve() / "class-data" / f"{name}.jsa"
+    archive = archive_of(settings, name)
     archive.parent.mkdir(parents=True, exist_ok=True)
     use = "SharedArchiveFile" if is_complete(archive) else "ArchiveClassesAtExit"
     return f"-XX:{use}={archive}", "-Xlog:disable"
@@ -23,8 +23,12 @@ def options(settings: Settings, name: str) -> tuple[str, ...]:
 def of_clients(settings: Settings, writes: bool = False) -> str:
     """Options, separated by spaces, of the JVM that a middleware's client may start within a process. All of them use
     one archive, and only one of them `writes` it."""
-    wanted = options(settings, f"client-{settings.middleware}")
-    return " ".join(wanted) if writes or wanted[0].startswith("-XX:SharedArchiveFile=") else ""
+    name = f"client-{settings.middleware}"
+    return " ".join(options(settings, name)) if writes or is_complete(archive_of(settings, name)) else ""
+
+
+def archive_of(settings: Settings, name: str) -> Path:
+    return settings.home.resolve() / "class-data" / f"{name}.jsa"
 
 
 def is_complete(archive: Path) -> bool:

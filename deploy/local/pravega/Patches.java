@@ -1,10 +1,10 @@
 import java.io.FileOutputStream;
 import java.io.OutputStream;
+import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import javassist.ClassPool;
 import javassist.CtClass;
-import javassist.CtMethod;
 
 /**
  * Writes a jar with the two classes of Pravega 0.13.0's servers that are not used as published; it comes before theirs on
@@ -15,7 +15,6 @@ import javassist.CtMethod;
 public final class Patches {
     private static final String BUILDER = "io.grpc.netty.shaded.io.grpc.netty.NettyServerBuilder";
     private static final String TABLE_PROCESSOR = "io.pravega.segmentstore.server.tables.WriterTableProcessor";
-
     private static final String APPEND =
             "io.pravega.segmentstore.server.logs.operations.CachedStreamSegmentAppendOperation";
 
@@ -23,15 +22,22 @@ public final class Patches {
 
     public static void main(String[] arguments) throws Exception {
         ClassPool classes = ClassPool.getDefault();
+        // All or nothing: with a part of them the controller could start exposed.
+        List<CtClass> changed =
+                List.of(listenOnLoopback(classes.get(BUILDER)), passOverEmptyAppends(classes.get(TABLE_PROCESSOR)));
         try (OutputStream file = new FileOutputStream(arguments[0]); JarOutputStream jar = new JarOutputStream(file)) {
-            add(jar, listenOnLoopback(classes.get(BUILDER)));
-            add(jar, passOverEmptyAppends(classes.get(TABLE_PROCESSOR)));
+            for (CtClass one : changed) {
+                jar.putNextEntry(new JarEntry(one.getName().replace('.', '/') + ".class"));
+                jar.write(one.toBytecode());
+                jar.closeEntry();
+            }
         }
     }
 
     /** The controller listens on every interface, by {@code forPort(port)}, and no setting changes that. */
     private static CtClass listenOnLoopback(CtClass builder) throws Exception {
-        method(builder, "forPort").setBody("return forAddress(new java.net.InetSocketAddress(\"127.0.0.1\", $1));");
+        builder.getMethod("forPort", "(I)L" + BUILDER.replace('.', '/') + ";").setBody(
+                "return forAddress(new java.net.InetSocketAddress(\"127.0.0.1\", $1));");
         return builder;
     }
 
@@ -41,18 +47,8 @@ public final class Patches {
      * a core for half a minute.
      */
     private static CtClass passOverEmptyAppends(CtClass processor) throws Exception {
-        method(processor, "add").insertBefore(
+        processor.getDeclaredMethod("add").insertBefore(
                 "if ($1 instanceof %1$s && ((%1$s) $1).getLength() == 0L) return;".replace("%1$s", APPEND));
         return processor;
-    }
-
-    private static CtMethod method(CtClass owner, String name) throws Exception {
-        return owner.getDeclaredMethods(name)[0];
-    }
-
-    private static void add(JarOutputStream jar, CtClass changed) throws Exception {
-        jar.putNextEntry(new JarEntry(changed.getName().replace('.', '/') + ".class"));
-        jar.write(changed.toBytecode());
-        jar.closeEntry();
     }
 }

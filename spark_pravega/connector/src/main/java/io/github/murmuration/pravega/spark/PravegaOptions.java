@@ -98,8 +98,8 @@ final class PravegaOptions implements Serializable {
 
     /** What tells one connection from another. */
     List<String> cluster() {
-        return java.util.stream.Stream.of(CONTROLLER, AUTH_METHOD, AUTH_TOKEN, TRUST_STORE, VALIDATE_HOST_NAME)
-                .map(name -> values.getOrDefault(name, "")).toList();
+        return List.of(controller(), text(AUTH_METHOD).orElse(""), text(AUTH_TOKEN).orElse(""),
+                text(TRUST_STORE).orElse(""), Boolean.toString(flag(VALIDATE_HOST_NAME, true)));
     }
 
     String scope() {

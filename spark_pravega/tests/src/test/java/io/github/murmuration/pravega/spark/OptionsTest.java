@@ -54,6 +54,7 @@ class OptionsTest {
     void connectionsAreSharedByThoseWhoGiveTheSame() {
         PravegaOptions plain = options(Map.of("controller", "tcp://one:9090"));
         assertEquals(plain.cluster(), options(Map.of("Controller", "tcp://one:9090", "stream", "t")).cluster());
+        assertEquals(options(Map.of()).cluster(), options(Map.of("controller", "tcp://localhost:9090")).cluster());
         assertNotEquals(plain.cluster(), options(Map.of(
                 "controller", "tcp://one:9090", "auth_method", "Basic", "auth_token", "x")).cluster());
     }
