@@ -15,7 +15,8 @@ from collections.abc import Sequence
 import orjson
 
 from common.search.encoder import Encoder
-from common.search.index import Index, IndexDown, IndexRow
+from common.search.index import Index, IndexDown
+from common.search.rows import IndexRow
 from common.search.store import Store, Stored, created_at_us
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down

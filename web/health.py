@@ -11,9 +11,9 @@ from flask import Response, current_app
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
-from pymilvus import MilvusClient
 from sqlalchemy import create_engine, make_url
 
+from common.search.index import check as check_index
 from common.settings import Settings
 from web.metrics import PipelineCollector
 from web.openapi import RETRY_AFTER
@@ -67,7 +67,7 @@ def readyz() -> tuple[Readiness, int, dict[str, str]]:
     redis = current_app.extensions["redis"]
     checks: dict[str, Callable[[], object]] = {
         "redis": redis.ping,
-        "milvus": lambda: check_milvus(settings.milvus_address),
+        "milvus": lambda: check_index(settings.milvus_address, CHECK_TIMEOUT_S),
         "database": lambda: check_database(settings.database_address),
     }
     with ThreadPoolExecutor(len(checks)) as pool:
@@ -96,15 +96,6 @@ def state(check: Callable[[], object]) -> DependencyState:
     except Exception as error:  # whatever it is, the dependency is not usable
         return DependencyState(ok=False, detail=type(error).__name__)
     return DependencyState(ok=True, detail=None)
-
-
-def check_milvus(address: str) -> None:
-    """Raises unless Milvus lists its collections."""
-    client = MilvusClient(address, timeout=CHECK_TIMEOUT_S)
-    try:
-        client.list_collections(timeout=CHECK_TIMEOUT_S)
-    finally:
-        client.close()
 
 
 def check_database(address: str) -> None:

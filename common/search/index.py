@@ -15,13 +15,15 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
-from typing import Any, NamedTuple, Self, TypeVar
+from threading import Lock
+from typing import Any, Self, TypeVar
 
 import grpc
 import numpy as np
 from pymilvus import DataType, MilvusClient, MilvusException
 
 from common.search.encoder import DIMENSIONS
+from common.search.rows import MAX_LANG, IndexRow, Operation, write_rows
 from common.settings import Settings
 
 SLICES = 10
@@ -31,7 +33,6 @@ INSERT_ROWS = 200
 WRITERS = 2
 PAGE = 8192
 TIMEOUT_S, READ_TIMEOUT_S = 20.0, 5.0
-MAX_LANG = 16
 
 KEEPALIVE = {"grpc.keepalive_time_ms": 600_000, "grpc.keepalive_permit_without_calls": False}
 """By default the client pings every 10 s even when idle; Milvus Lite takes that for abuse and ends the connection, and
@@ -42,18 +43,23 @@ T = TypeVar("T")
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs every failed call with its stack; we raise instead
 
 
+def connection(uri: str, timeout: float) -> MilvusClient:
+    """A connection of its own; `timeout` in s bounds only its making. By default pymilvus shares one among all of a
+    process that ask for the address, with the options of the first, and never closes it. Raises MilvusException."""
+    return MilvusClient(uri, timeout=timeout, dedicated=True, grpc_options=KEEPALIVE)
+
+
+def check(uri: str, timeout: float) -> None:
+    """Raises unless Milvus lists its collections within `timeout` seconds, twice at most."""
+    client = connection(uri, timeout)
+    try:
+        client.list_collections(timeout=timeout)
+    finally:
+        client.close()
+
+
 class IndexDown(ConnectionError):
     """Milvus does not answer, or refused the request."""
-
-
-class IndexRow(NamedTuple):
-    """A tweet as the index holds it, and its position in the store."""
-
-    tweet_id: int
-    position: int
-    vector: np.ndarray
-    lang: str
-    created_at_us: int
 
 
 class Index:
@@ -64,6 +70,7 @@ class Index:
         self._uri, self._prefix = uri, prefix
         self.slice_rows = max(1, -(-max_rows // SLICES))
         self._connected: MilvusClient | None = None
+        self._connecting = Lock()
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="index")
         self._slices: set[int] = set()
 
@@ -83,11 +90,11 @@ class Index:
 
     def insert(self, rows: Sequence[IndexRow]) -> None:
         """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return."""
-        self._write(rows, MilvusClient.insert)
+        self._write(rows, "Insert")
 
     def upsert(self, rows: Sequence[IndexRow]) -> None:
         """Adds rows, or replaces them if they are there; several times slower than `insert`."""
-        self._write(rows, MilvusClient.upsert)
+        self._write(rows, "Upsert")
 
     def search(
         self, vector: np.ndarray, limit: int, lang: str | None = None, since: datetime | None = None
@@ -149,15 +156,10 @@ class Index:
         matches = (re.fullmatch(rf"{self._prefix}_(\d+)_(\d+)", name) for name in names)
         return {match[0]: (int(match[1]), int(match[2])) for match in matches if match}
 
-    def _write(self, rows: Sequence[IndexRow], operation: Callable[..., Any]) -> None:
-        by_slice: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+    def _write(self, rows: Sequence[IndexRow], operation: Operation) -> None:
+        by_slice: defaultdict[int, list[IndexRow]] = defaultdict(list)
         for row in rows:
-            by_slice[self.slice_of(row.position)].append({
-                "tweet_id": row.tweet_id,
-                "vector": row.vector,
-                "lang": row.lang[:MAX_LANG],
-                "created_at_us": row.created_at_us,
-            })
+            by_slice[self.slice_of(row.position)].append(row)
         oldest_kept = self._prepare(by_slice)
         requests = [
             (self._name(number), content[start : start + INSERT_ROWS])
@@ -166,8 +168,8 @@ class Index:
             for start in range(0, len(content), INSERT_ROWS)
         ]
 
-        def write(request: tuple[str, list[dict[str, Any]]]) -> None:
-            self._call(operation, *request, timeout=TIMEOUT_S)
+        def write(request: tuple[str, list[IndexRow]]) -> None:
+            self._call(write_rows, operation, *request, timeout=TIMEOUT_S)
 
         for _ in self._writers.map(write, requests):
             pass
@@ -242,12 +244,16 @@ class Index:
     def _name(self, number: int) -> str:
         return f"{self._prefix}_{self.slice_rows}_{number}"
 
+    def _client(self) -> MilvusClient:
+        with self._connecting:
+            if self._connected is None:
+                self._connected = connection(self._uri, READ_TIMEOUT_S)
+            return self._connected
+
     def _call(self, method: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Any failure becomes IndexDown, and what was known of the server is forgotten: it may be another one."""
         try:
-            if self._connected is None:
-                self._connected = MilvusClient(self._uri, timeout=READ_TIMEOUT_S, grpc_options=KEEPALIVE)
-            return method(self._connected, *arguments, **named)
+            return method(self._client(), *arguments, **named)
         except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ConnectionError) as error:
             self._slices = set()
             raise IndexDown(f"{self._uri}: {error}") from error

@@ -18,7 +18,12 @@ def main() -> None:
     database = settings.state_dir / "milvus" / "tweets.db"
     database.parent.mkdir(parents=True, exist_ok=True)
     server = Server(str(database), settings.address(Port.MILVUS))
-    os.environ["LD_LIBRARY_PATH"] = os.path.dirname(server.milvus_bin)
+    os.environ |= {
+        "LD_LIBRARY_PATH": os.path.dirname(server.milvus_bin),
+        # By default it leaves several lines about every request in the system's folder for temporary files.
+        "GLOG_logtostderr": "1",
+        "GLOG_minloglevel": "2",
+    }
     os.chdir(database.parent)
     os.execv(server.milvus_bin, [str(argument) for argument in server.args])
 

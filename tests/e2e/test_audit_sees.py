@@ -11,7 +11,8 @@ import orjson
 import pytest
 
 from common.search.encoder import DIMENSIONS
-from common.search.index import Index, IndexRow
+from common.search.index import Index
+from common.search.rows import IndexRow
 from common.settings import Settings
 from middleware import connect
 from middleware.base import Middleware

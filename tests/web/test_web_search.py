@@ -15,7 +15,8 @@ from pymilvus import MilvusClient
 from redis import Redis
 
 from common.search.encoder import Encoder
-from common.search.index import Index, IndexRow
+from common.search.index import Index
+from common.search.rows import IndexRow
 from common.search.store import Store
 from common.settings import Port, Settings
 from common.text import clean_text

@@ -4,7 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from common.search.index import SLICES, Index, IndexDown, IndexRow
+from common.search.index import SLICES, Index, IndexDown
+from common.search.rows import IndexRow
 from tests.common.search.servers import MilvusServer, await_true, free_port
 from tests.conformance.syscalls import count_syncs
 

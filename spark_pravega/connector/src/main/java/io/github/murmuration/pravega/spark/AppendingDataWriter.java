@@ -5,7 +5,6 @@ import io.pravega.client.stream.Stream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
@@ -46,7 +45,7 @@ final class AppendingDataWriter implements DataWriter<InternalRow> {
     public WriterCommitMessage commit() {
         writers.values().forEach(EventStreamWriter::flush);
         outstanding.throwIfFailed(options.scope());
-        return new WrittenTransactions(List.of());
+        return WrittenRows.NONE;
     }
 
     @Override

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,11 +28,14 @@ final class EpochCommit {
     private final EpochLog log;
     private final Transactions transactions;
     private final EpochRecord written;
+    private final Predicate<EpochRecord> appended;
 
-    EpochCommit(EpochLog log, Transactions transactions, EpochRecord written) {
+    /** @param appended whether the epoch was appended, to the segment which the given record of an earlier one names */
+    EpochCommit(EpochLog log, Transactions transactions, EpochRecord written, Predicate<EpochRecord> appended) {
         this.log = log;
         this.transactions = transactions;
         this.written = written;
+        this.appended = appended;
     }
 
     void run() {
@@ -51,18 +55,21 @@ final class EpochCommit {
         EpochRecord decision;
         do {
             Optional<EpochRecord> earlier = log.read();
-            if (earlier.isPresent() && earlier.get().epoch() > written.epoch()) {
-                throw new PravegaException("epoch " + earlier.get().epoch() + " of this query is recorded already, now "
-                        + "epoch " + written.epoch() + " comes: another driver runs it, or its checkpoint was set back");
-            }
+            earlier.ifPresent(record -> record.requireNotAfter(written.epoch()));
             boolean repeated = earlier.isPresent() && earlier.get().epoch() == written.epoch();
-            decision = repeated ? repaired(earlier.get()) : written;
+            decision = repeated ? repaired(earlier.get()) : after(earlier.orElse(written));
             if (repeated && decision.equals(earlier.get())) {
                 LOG.info("Epoch {} was recorded by an earlier attempt, which is completed now", written.epoch());
                 return decision;
             }
         } while (!log.replace(decision));
         return decision;
+    }
+
+    /** What this attempt wrote, unless an earlier one has appended the epoch: then no transactions at all. */
+    private EpochRecord after(EpochRecord earlier) {
+        List<TransactionId> needed = appended.test(earlier) ? List.of() : written.transactions();
+        return new EpochRecord(written.epoch(), false, needed, earlier.appendedTo());
     }
 
     /**
@@ -79,13 +86,13 @@ final class EpochCommit {
         }
         if (statuses.values().stream().noneMatch(DONE::contains)) {
             transactions.abort(earlier.transactions());
-            return written;
+            return written.withAppendsTo(earlier.appendedTo());
         }
         List<TransactionId> spare = new ArrayList<>(written.transactions());
         List<TransactionId> whole = earlier.transactions().stream()
                 .map(each -> LOST.contains(statuses.get(each)) ? substitute(each, spare) : each)
                 .collect(Collectors.toList());
-        return new EpochRecord(earlier.epoch(), whole);
+        return new EpochRecord(earlier.epoch(), false, whole, earlier.appendedTo());
     }
 
     private TransactionId substitute(TransactionId lost, List<TransactionId> spare) {
@@ -97,7 +104,7 @@ final class EpochCommit {
     }
 
     private List<TransactionId> open(List<TransactionId> decided) {
-        if (decided == written.transactions()) {
+        if (decided.equals(written.transactions())) {
             return decided;
         }
         Map<TransactionId, Status> statuses = transactions.statuses(decided);

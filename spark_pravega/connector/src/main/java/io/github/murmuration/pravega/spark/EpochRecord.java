@@ -1,5 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
+import io.pravega.client.segment.impl.Segment;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -11,16 +12,33 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** The decision to commit: an epoch of a query consists of exactly these transactions. Later: they are committed. */
-record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions) {
+/**
+ * The decision to commit: an epoch of a query consists of exactly these transactions. Later: they are committed.
+ *
+ * @param appendedTo the segment that holds, or will hold, the last epoch that was appended without transactions; null
+ *     if there is none
+ */
+record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions, Segment appendedTo) {
     private static final int FORMAT = 1;
 
     EpochRecord(long epoch, List<TransactionId> transactions) {
-        this(epoch, false, transactions);
+        this(epoch, false, transactions, null);
+    }
+
+    EpochRecord withAppendsTo(Segment segment) {
+        return new EpochRecord(epoch, committed, transactions, segment);
+    }
+
+    /** @throws PravegaException if {@code next} is an epoch before the recorded one */
+    void requireNotAfter(long next) {
+        if (epoch > next) {
+            throw new PravegaException("epoch " + epoch + " of this query is recorded already, now epoch " + next
+                    + " comes: another driver runs it, or its checkpoint was set back");
+        }
     }
 
     EpochRecord asCommitted() {
-        return new EpochRecord(epoch, true, transactions);
+        return new EpochRecord(epoch, true, transactions, appendedTo);
     }
 
     ByteBuffer toBytes() {
@@ -29,6 +47,7 @@ record EpochRecord(long epoch, boolean committed, List<TransactionId> transactio
             out.writeByte(FORMAT);
             out.writeLong(epoch);
             out.writeBoolean(committed);
+            out.writeUTF(appendedTo == null ? "" : appendedTo.getScopedName());
             out.writeInt(transactions.size());
             for (TransactionId transaction : transactions) {
                 out.writeUTF(transaction.scope());
@@ -54,13 +73,15 @@ record EpochRecord(long epoch, boolean committed, List<TransactionId> transactio
             }
             long epoch = in.readLong();
             boolean committed = in.readBoolean();
+            String appendedTo = in.readUTF();
             int count = in.readInt();
             List<TransactionId> transactions = new ArrayList<>(count);
             for (int index = 0; index < count; index++) {
                 transactions.add(new TransactionId(in.readUTF(), in.readUTF(),
                         new UUID(in.readLong(), in.readLong()), in.readInt(), in.readLong()));
             }
-            return new EpochRecord(epoch, committed, transactions);
+            return new EpochRecord(epoch, committed, transactions,
+                    appendedTo.isEmpty() ? null : Segment.fromScopedName(appendedTo));
         } catch (IOException broken) {
             throw new UncheckedIOException("an epoch record cannot be read", broken);
         }

@@ -22,8 +22,10 @@ import io.pravega.client.segment.impl.SegmentOutputStreamFactoryImpl;
 import io.pravega.client.security.auth.DelegationTokenProviderFactory;
 import io.pravega.client.stream.EventStreamWriter;
 import io.pravega.client.stream.EventWriterConfig;
+import io.pravega.client.stream.ScalingPolicy;
 import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.StreamConfiguration;
 import io.pravega.client.stream.StreamCut;
 import io.pravega.client.stream.impl.ByteArraySerializer;
 import io.pravega.client.stream.impl.ClientFactoryImpl;
@@ -33,8 +35,11 @@ import io.pravega.client.tables.KeyValueTableClientConfiguration;
 import io.pravega.client.tables.KeyValueTableConfiguration;
 import io.pravega.client.tables.impl.KeyValueTableFactoryImpl;
 import io.pravega.shared.security.auth.AccessOperation;
+import java.util.Collection;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -55,6 +60,8 @@ final class PravegaConnection {
     private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
     private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
     private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
+    private final Map<Stream, Optional<Segment>> onlySegments = new ConcurrentHashMap<>();
+    private final Map<UUID, NumberedAppends> appending = new ConcurrentHashMap<>();
 
     PravegaConnection(ClientConfig config) {
         pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
@@ -82,6 +89,57 @@ final class PravegaConnection {
 
     SegmentOutputStreamFactory outputs() {
         return outputs;
+    }
+
+    /** By query: its appends to the segment that its record names. */
+    Map<UUID, NumberedAppends> appending() {
+        return appending;
+    }
+
+    NumberedAppends numberedAppends(Segment segment, UUID writer) {
+        return new NumberedAppends(controller, pool, segment, writer);
+    }
+
+    /**
+     * Whether an epoch was appended to the segment that a record names.
+     *
+     * @throws PravegaException if that segment does not exist any more
+     */
+    boolean appended(EpochRecord record, UUID query, long epoch) {
+        if (record.appendedTo() == null) {
+            return false;
+        }
+        NumberedAppends appends = numberedAppends(record.appendedTo(), query);
+        try {
+            return appends.reached(epoch);
+        } catch (SegmentEndedException gone) {
+            throw new PravegaException("it cannot be known any more whether epoch " + epoch + " was written: the segment "
+                    + record.appendedTo().getScopedName() + " is gone; run the query once with "
+                    + PravegaOptions.EXACTLY_ONCE + "=false", gone);
+        } finally {
+            appends.close();
+        }
+    }
+
+    /**
+     * The segment of a stream that has one and does not scale by itself; created as {@link #ensureExists} does. What was
+     * found is remembered until it turns out to be wrong.
+     */
+    Optional<Segment> onlySegment(Stream stream, PravegaOptions options) {
+        ensureExists(stream, options);
+        return onlySegments.computeIfAbsent(stream, absent -> {
+            StreamConfiguration configuration =
+                    Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
+            Collection<Segment> segments =
+                    Waiting.on(controller.getCurrentSegments(stream.getScope(), stream.getStreamName())).getSegments();
+            boolean only = segments.size() == 1
+                    && configuration.getScalingPolicy().getScaleType() == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS;
+            return only ? Optional.of(segments.iterator().next()) : Optional.empty();
+        });
+    }
+
+    void forgetSegments(Stream stream) {
+        onlySegments.remove(stream);
     }
 
     StreamCut head(Stream stream) {
@@ -172,6 +230,7 @@ final class PravegaConnection {
 
     void close() {
         leases.close();
+        appending.values().forEach(NumberedAppends::close);
         tables.values().forEach(KeyValueTable::close);
         factories.values().forEach(ClientFactoryImpl::close);
         controller.close();

@@ -22,7 +22,7 @@ final class TransactionalBatchWrite implements BatchWrite {
 
     @Override
     public void commit(WriterCommitMessage[] messages) {
-        List<TransactionId> written = WrittenTransactions.all(messages);
+        List<TransactionId> written = WrittenRows.transactions(messages);
         try (Connections.Lease lease = writes.lease()) {
             Transactions transactions = writes.transactions(lease);
             transactions.renew(written);

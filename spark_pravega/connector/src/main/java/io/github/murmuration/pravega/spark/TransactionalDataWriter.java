@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.UUID;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
-import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /** Writes the rows of one task attempt: a transaction per target stream, begun with its first row. */
 final class TransactionalDataWriter implements DataWriter<InternalRow> {
@@ -36,10 +35,20 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
 
     @Override
     public void write(InternalRow row) throws IOException {
-        byte[] event = columns.event(row);
-        String routingKey = columns.routingKey(row);
+        write(columns.stream(row), columns.routingKey(row), columns.event(row));
+    }
+
+    /** Writes what was kept at first. */
+    void write(KeptEvents kept) throws IOException {
+        for (int index = 0; index < kept.events().size(); index++) {
+            write(kept.stream(), kept.routingKeys().get(index), kept.events().get(index));
+        }
+    }
+
+    /** @param routingKey null if the event has none */
+    void write(String stream, String routingKey, byte[] event) throws IOException {
         try {
-            transactions.computeIfAbsent(columns.stream(row), this::begin)
+            transactions.computeIfAbsent(stream, this::begin)
                     .write(routingKey == null ? routingKeys.next() : routingKey, event);
         } catch (InterruptedException stopped) {
             throw interrupted();
@@ -47,7 +56,7 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
     }
 
     @Override
-    public WriterCommitMessage commit() throws IOException {
+    public WrittenRows commit() throws IOException {
         List<TransactionId> written = new ArrayList<>();
         try {
             for (EventTransaction transaction : transactions.values()) {
@@ -59,7 +68,7 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
         } catch (InterruptedException stopped) {
             throw interrupted();
         }
-        return new WrittenTransactions(written);
+        return new WrittenRows(written);
     }
 
     @Override

@@ -1,6 +1,10 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.stream.Stream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
@@ -34,6 +38,20 @@ final class TransactionalWrites {
         return new TransactionalWriterFactory(options, columns, write, timeoutMs);
     }
 
+    /** Writes in transactions what tasks have kept. */
+    List<TransactionId> write(List<KeptEvents> kept) {
+        List<TransactionId> written = new ArrayList<>();
+        for (KeptEvents events : kept) {
+            try (TransactionalDataWriter writer = writerFactory().createWriter(written.size(), 0)) {
+                writer.write(events);
+                written.addAll(writer.commit().transactions());
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
+            }
+        }
+        return written;
+    }
+
     Transactions transactions(Connections.Lease lease) {
         return new Transactions(lease.connection(), options, timeoutMs);
     }
@@ -41,7 +59,7 @@ final class TransactionalWrites {
     /** Aborts the transactions of which the driver knows, and lets go of the others. */
     void abort(WriterCommitMessage[] messages) {
         try (Connections.Lease lease = lease()) {
-            transactions(lease).abort(WrittenTransactions.all(messages));
+            transactions(lease).abort(WrittenRows.transactions(messages));
             lease.connection().leases().endAll(write);
         }
     }

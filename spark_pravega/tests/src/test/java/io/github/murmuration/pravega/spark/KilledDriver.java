@@ -50,7 +50,7 @@ final class KilledDriver {
         spark.readStream().format("pravega").options(connection()).option("stream", source)
                 .option("start_stream_cut", "earliest").option("max_events_per_trigger", EVENTS_PER_EPOCH).load()
                 .selectExpr("event", "die(int(substring(string(event), 7))) % 2 as parity")
-                .selectExpr("event", "if(parity = 0, '" + even + "', '" + odd + "') as stream")
+                .selectExpr("event", "array('" + even + "', '" + odd + "')[parity] as stream")
                 .writeStream().format("pravega").options(connection()).option("transaction_timeout_ms", 10_000)
                 .option("checkpointLocation", checkpoint)
                 .trigger(Trigger.AvailableNow()).start().awaitTermination();

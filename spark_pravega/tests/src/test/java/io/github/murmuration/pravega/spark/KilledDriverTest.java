@@ -34,19 +34,30 @@ class KilledDriverTest extends SparkTest {
         copyWithKills(List.of(point));
     }
 
+    @ParameterizedTest
+    @EnumSource(value = Point.class, names = {"IN_A_TASK", "WRITTEN", "COMMITTED"})
+    void nothingIsLostOrRepeatedWhenADriverThatAppendsIsKilled(Point point) throws Exception {
+        String target = stream(1);
+        copyWithKills(List.of(point), target, target);
+        assertEquals(range(0, EVENTS), numbers(target));
+    }
+
     private void copyWithKills(List<Point> points) throws Exception {
-        String source = stream(2);
         String even = stream(2);
         String odd = stream(1);
+        copyWithKills(points, even, odd);
+        assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 0).toList(), numbers(even));
+        assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 1).toList(), numbers(odd));
+    }
+
+    private void copyWithKills(List<Point> points, String even, String odd) throws Exception {
+        String source = stream(2);
         String checkpoint = folder.resolve("checkpoint").toString();
         append(source, 0, EVENTS);
         for (Point point : points) {
             assertEquals(KILLED, drive(source, even, odd, checkpoint, point.name()), this::log);
         }
         KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER);
-
-        assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 0).toList(), numbers(even));
-        assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 1).toList(), numbers(odd));
     }
 
     private int drive(String... arguments) throws Exception {

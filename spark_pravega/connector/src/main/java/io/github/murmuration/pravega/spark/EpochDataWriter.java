@@ -1,0 +1,79 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.stream.Stream;
+import java.io.IOException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/**
+ * Writes the rows of one task attempt of an epoch. As long as they are few and go to the only segment of one stream, it
+ * keeps them for the driver; else it writes them in transactions.
+ */
+final class EpochDataWriter implements DataWriter<InternalRow> {
+    private final PravegaOptions options;
+    private final EventColumns columns;
+    private final TransactionalDataWriter transactions;
+    private final long limitBytes;
+    private final Connections.Lease lease;
+    private boolean inTransactions;
+    private KeptEvents kept;
+    private long keptBytes;
+
+    EpochDataWriter(
+            PravegaOptions options, EventColumns columns, TransactionalDataWriter transactions, long limitBytes) {
+        this.options = options;
+        this.columns = columns;
+        this.transactions = transactions;
+        this.limitBytes = limitBytes;
+        lease = Connections.lease(options);
+    }
+
+    @Override
+    public void write(InternalRow row) throws IOException {
+        String stream = columns.stream(row);
+        String routingKey = columns.routingKey(row);
+        byte[] event = columns.event(row);
+        if (inTransactions || !keeps(stream, event)) {
+            writeKept();
+            transactions.write(stream, routingKey, event);
+        } else {
+            kept.add(routingKey, event);
+        }
+    }
+
+    @Override
+    public WriterCommitMessage commit() throws IOException {
+        return kept == null ? transactions.commit() : new WrittenRows(kept);
+    }
+
+    @Override
+    public void abort() {
+        transactions.abort();
+    }
+
+    @Override
+    public void close() {
+        transactions.close();
+        lease.close();
+    }
+
+    private boolean keeps(String stream, byte[] event) {
+        if (kept == null) {
+            if (lease.connection().onlySegment(Stream.of(options.scope(), stream), options).isEmpty()) {
+                return false;
+            }
+            kept = new KeptEvents(stream);
+        }
+        keptBytes += KeptEvents.bytes(event);
+        return keptBytes <= limitBytes && stream.equals(kept.stream());
+    }
+
+    private void writeKept() throws IOException {
+        inTransactions = true;
+        if (kept != null) {
+            transactions.write(kept);
+            kept = null;
+        }
+    }
+}

@@ -1,0 +1,45 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.stream.Serializer;
+import io.pravega.shared.protocol.netty.WireCommandType;
+import java.io.Serializable;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What a task hands to the driver instead of writing it: the few events that it has for the only segment of a stream.
+ *
+ * @param routingKeys of the events; null for one that has none
+ */
+record KeptEvents(String stream, List<String> routingKeys, List<byte[]> events) implements Serializable {
+    /** What one append may hold: as much as one event, headers included. */
+    static final int MAX_BYTES = Serializer.MAX_EVENT_SIZE;
+    private static final int HEADER_BYTES = 2 * Integer.BYTES;
+
+    KeptEvents(String stream) {
+        this(stream, new ArrayList<>(), new ArrayList<>());
+    }
+
+    void add(String routingKey, byte[] event) {
+        routingKeys.add(routingKey);
+        events.add(event);
+    }
+
+    /** Bytes that an event takes in its segment. */
+    static int bytes(byte[] event) {
+        return HEADER_BYTES + event.length;
+    }
+
+    /** The events of several tasks as they lie in a segment, ready to be read. */
+    static ByteBuffer inSegment(List<KeptEvents> tasks) {
+        int size = tasks.stream().flatMap(task -> task.events().stream()).mapToInt(KeptEvents::bytes).sum();
+        ByteBuffer segment = ByteBuffer.allocate(size);
+        for (KeptEvents task : tasks) {
+            for (byte[] event : task.events()) {
+                segment.putInt(WireCommandType.EVENT.getCode()).putInt(event.length).put(event);
+            }
+        }
+        return segment.flip();
+    }
+}

@@ -1,0 +1,10 @@
+package io.github.murmuration.pravega.spark;
+
+/** A segment takes no more events: it is sealed, or was deleted. */
+final class SegmentEndedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    SegmentEndedException(String message) {
+        super(message);
+    }
+}

@@ -1,0 +1,130 @@
+package io.github.murmuration.pravega.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Epochs that are written by one append, and the change between them and those in transactions. */
+@Tag("core")
+class SmallEpochTest extends SparkTest {
+    private static final List<EpochStep> APPENDED = List.of(EpochStep.WRITTEN, EpochStep.COMMITTED);
+    private static final List<EpochStep> IN_TRANSACTIONS =
+            List.of(EpochStep.WRITTEN, EpochStep.RECORDED, EpochStep.COMMITTED);
+
+    @TempDir
+    Path checkpoint;
+
+    private final List<EpochStep> steps = new CopyOnWriteArrayList<>();
+    private String source;
+    private String target;
+
+    @BeforeEach
+    void observe() {
+        EpochStep.observe((step, record) -> steps.add(step));
+        source = stream(1);
+        target = stream(1);
+    }
+
+    @AfterEach
+    void observeNoMore() {
+        EpochStep.observe((step, record) -> { });
+    }
+
+    @Test
+    void anEpochIsAppendedOnceThoughItComesAgain() throws Exception {
+        copyMore(0, 30);
+        forgetLastEpoch();
+        copyMore(30, 40);
+        assertEquals(range(0, 40), numbers(target));
+        assertTrue(steps.stream().allMatch(APPENDED::contains), steps::toString);
+    }
+
+    @Test
+    void anotherWriterMayAppendMeanwhile() throws Exception {
+        StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
+        for (int from = 0; from < 40; from += 20) {
+            append(source, from, from + 10);
+            query.processAllAvailable();
+            append(target, from + 10, from + 20);
+        }
+        query.stop();
+        assertEquals(range(0, 40), numbers(target));
+        assertEquals(APPENDED, steps.subList(0, 2));
+    }
+
+    @Test
+    void anEpochThatComesAgainIsRecognisedAfterItsSegmentWasSplit() throws Exception {
+        copyMore(0, 30);
+        split();
+        forgetLastEpoch();
+        copyMore(30, 40);
+        assertEquals(range(0, 40), numbers(target));
+    }
+
+    @Test
+    void aQueryGoesOnInTransactionsWhenTheSegmentIsSplit() throws Exception {
+        StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
+        append(source, 0, 20);
+        query.processAllAvailable();
+        split();
+        append(source, 20, 40);
+        query.processAllAvailable();
+        append(source, 40, 50);
+        query.processAllAvailable();
+        query.stop();
+        assertEquals(range(0, 50), numbers(target));
+        assertEquals(IN_TRANSACTIONS, steps.subList(steps.size() - 3, steps.size()));
+    }
+
+    @Test
+    void whatDoesNotFitIntoOneAppendIsWrittenInATransaction() throws Exception {
+        int padding = KeptEvents.MAX_BYTES / 10;
+        StreamingQuery query = readStream(source).load()
+                .selectExpr("rpad(string(event), if(string(event) < 'event-2', 20, " + padding + "), ' ') AS event")
+                .writeStream().format("pravega").option("controller", DurablePravega.controllerUri())
+                .option("scope", SCOPE).option("stream", target).option("checkpointLocation", checkpoint.toString())
+                .start();
+        for (int epoch = 0; epoch < 3; epoch++) {
+            append(source, 10 * (epoch + 1), 10 * (epoch + 1) + 10);
+            query.processAllAvailable();
+        }
+        query.stop();
+        assertEquals(range(10, 40), texts(read(target)).stream()
+                .map(text -> Integer.valueOf(text.trim().substring("event-".length()))).sorted().toList());
+        assertEquals(APPENDED, steps.subList(0, 2));
+        assertTrue(steps.contains(EpochStep.RECORDED), steps::toString);
+    }
+
+    private void copyMore(int from, int until) throws Exception {
+        append(source, from, until);
+        StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
+        query.processAllAvailable();
+        query.stop();
+    }
+
+    /** As if the driver had died before Spark logged the last epoch, and another JVM ran the query now. */
+    private void forgetLastEpoch() throws Exception {
+        Path commits = checkpoint.resolve("commits");
+        int last = (int) Files.list(commits).filter(file -> file.getFileName().toString().matches("\\d+")).count() - 1;
+        Files.delete(commits.resolve(Integer.toString(last)));
+        Files.deleteIfExists(commits.resolve("." + last + ".crc"));
+        try (Connections.Lease lease = Connections.lease(connection())) {
+            lease.connection().appending().clear();
+        }
+    }
+
+    private void split() throws Exception {
+        scale(target, List.of(0L), Map.of(0.0, 0.5, 0.5, 1.0));
+    }
+}
