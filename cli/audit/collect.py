@@ -22,7 +22,10 @@ from ingest.manifest import Manifest
 from middleware import connect
 from middleware.base import Consumer, Start
 
-POLL_EVENTS = 10_000
+POLL_EVENTS, POLL_S = 10_000, 0.1
+QUIET_S = 0.8
+"""How long no stream has anything when all is read."""
+
 HEAD_BYTES = 1024
 """The stamp stands at the front of a raw event, so that its body need not be parsed."""
 
@@ -46,14 +49,17 @@ class Collector:
         self.runs |= {run: RunLedger(manifest.acknowledged) for run, manifest in manifests.items()}
 
     def drain(self) -> None:
-        """Reads every stream until nothing comes."""
+        """Reads the streams in turn until nothing comes from any."""
         readers: dict[str, Callable[[bytes], None]] = {
             RAW: self._published, ENRICHED: self._enriched, REJECTED: self._rejected, HASHTAG_COUNTS: self._counted,
         }
-        for stream, read in readers.items():
-            while events := self._consumers[stream].poll(POLL_EVENTS, timeout=0.5):
-                for event in events:
-                    read(event)
+        heard = time.monotonic()
+        while time.monotonic() - heard < QUIET_S:
+            for stream, read in readers.items():
+                if events := self._consumers[stream].poll(POLL_EVENTS, timeout=POLL_S):
+                    for event in events:
+                        read(event)
+                    heard = time.monotonic()
 
     def check(self) -> dict[str, Finding]:
         """The five stages, summed over the runs."""
