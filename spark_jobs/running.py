@@ -120,9 +120,11 @@ def remember_jvm(spark: SparkSession, file: Path) -> None:
 def end_jvm() -> None:
     """Lets Spark's JVM end and waits for it: a process that is gone before its JVM looks as if it left one behind."""
     gateway = SparkContext._gateway
+    if gateway is None or getattr(gateway, "proc", None) is None:
+        return  # spark-submit has started the JVM and ends it
     try:
-        gateway.proc.stdin.close()  # type: ignore[union-attr]
-        gateway.proc.wait(JVM_STOP_SECONDS)  # type: ignore[union-attr]
+        gateway.proc.stdin.close()
+        gateway.proc.wait(JVM_STOP_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         log.warning("Spark's JVM did not end: %s", error)
 
