@@ -108,11 +108,6 @@ class Store:
         with self._connection() as connection:
             return connection.scalar(select(func.max(tweets.c.position))) or 0
 
-    def newest(self, limit: int) -> list[Row[Any]]:
-        """The last `limit` rows, newest first."""
-        with self._connection() as connection:
-            return list(connection.execute(select(tweets).order_by(tweets.c.position.desc()).limit(limit)))
-
     def ids_between(self, first: int, end: int) -> dict[int, int]:
         """Tweet id → stored_at_us, of the positions first ≤ position < end."""
         wanted = select(tweets.c.tweet_id, tweets.c.stored_at_us).where(
@@ -124,12 +119,6 @@ class Store:
     def count(self) -> int:
         with self._connection() as connection:
             return connection.scalar(select(func.count()).select_from(tweets)) or 0
-
-    def run_counts(self) -> dict[str, int]:
-        """Rows by run."""
-        with self._connection() as connection:
-            rows = connection.execute(select(tweets.c.run, func.count().label("rows")).group_by(tweets.c.run))
-            return {row.run: row.rows for row in rows}
 
     def run_rows(self, run: str) -> list[tuple[int, int]]:
         """(tweet_id, seq) of the run's rows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -57,6 +58,7 @@ def numbers(servers: Stack, stream: str) -> int:
 def test_each_query_runs_by_itself(servers: Stack, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps",
                     "--no-build-isolation", "--wheel-dir", tmp_path, ROOT], check=True)
+    shutil.rmtree(ROOT / "build")
     (wheel,) = tmp_path.glob("*.whl")
     queries = [submit(servers, name, wheel) for name in ("enrich", "trending")]
     try:

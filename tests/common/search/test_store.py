@@ -94,7 +94,7 @@ def test_the_oldest_rows_go_by_and_by(make_store: MakeStore) -> None:
         store.insert([tweet(1000 - i) for i in range(start, start + 10)])  # ids fall: order is that of storing
         assert store.count() <= 100
     assert store.is_full()
-    assert [row.tweet_id for row in store.newest(2)] == [701, 702]
+    assert store.positions([701, 702]) == {701: 300, 702: 299}
     assert set(store.ids_between(201, 10_000)) == {1000 - i for i in range(200, 300)}
 
 
@@ -117,11 +117,11 @@ def test_nul_is_storable(make_store: MakeStore) -> None:
     assert store.get([1])[1].text == "a\ufffdb"
 
 
-def test_counts_by_run(make_store: MakeStore) -> None:
+def test_rows_of_a_run(make_store: MakeStore) -> None:
     store = make_store()
     other = {"sent_at_us": 1, "source": "test", "run": "other", "seq": 9}
     store.insert([tweet(1), tweet(2), tweet(3, ingest=other)])
-    assert store.run_counts() == {"r": 2, "other": 1}
+    assert [tweet_id for tweet_id, _ in store.run_rows("r")] == [1, 2]
     assert store.run_rows("other") == [(3, 9)]
     assert not store.is_full()
 
@@ -131,4 +131,4 @@ def test_an_empty_batch_and_an_empty_store(make_store: MakeStore) -> None:
     assert store.newest_position() == 0
     assert store.get([]) == {}
     assert store.insert([]).new == set()
-    assert store.newest(5) == []
+    assert store.run_rows("r") == []

@@ -38,6 +38,7 @@ final class EpochAppend {
                 if (!nameInRecord()) {
                     return;
                 }
+                connection.endAppends(query);
                 appends = connection.numberedAppends(target, query);
                 connection.appending().put(query, appends);
             }

@@ -30,11 +30,10 @@ final class EpochLog {
     private Version version = Version.NOT_EXISTS;
 
     /** @param queryId Spark's id of the query, which its checkpoint keeps */
-    EpochLog(PravegaConnection connection, String scope, String queryId) {
+    EpochLog(PravegaConnection connection, String scope, UUID queryId) {
         table = connection.table(scope, TABLE, KEY_BYTES);
-        UUID id = UUID.fromString(queryId);
         key = new TableKey(ByteBuffer.allocate(KEY_BYTES)
-                .putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits()).flip());
+                .putLong(queryId.getMostSignificantBits()).putLong(queryId.getLeastSignificantBits()).flip());
     }
 
     Optional<EpochRecord> read() {

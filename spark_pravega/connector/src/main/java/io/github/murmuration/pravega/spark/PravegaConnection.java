@@ -91,9 +91,14 @@ final class PravegaConnection {
         return outputs;
     }
 
-    /** By query: its appends to the segment that its record names. */
+    /** By query: its appends to the segment that its record names, since this JVM has read the record. */
     Map<UUID, NumberedAppends> appending() {
         return appending;
+    }
+
+    /** Something else than an append comes next: before the one after that, the record is read again. */
+    void endAppends(UUID query) {
+        Optional.ofNullable(appending.remove(query)).ifPresent(NumberedAppends::close);
     }
 
     NumberedAppends numberedAppends(Segment segment, UUID writer) {

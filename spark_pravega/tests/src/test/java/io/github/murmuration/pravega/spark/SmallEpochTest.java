@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -88,22 +89,33 @@ class SmallEpochTest extends SparkTest {
     }
 
     @Test
-    void whatDoesNotFitIntoOneAppendIsWrittenInATransaction() throws Exception {
-        int padding = KeptEvents.MAX_BYTES / 10;
+    void appendsAndTransactionsFollowEachOther() throws Exception {
+        for (int from : List.of(10, 20, 100)) {
+            append(source, from, from + 10);
+            copyLargeFromTwenty();
+        }
+        forgetLastEpoch();
+        append(source, 30, 40);
+        copyLargeFromTwenty();
+
+        assertEquals(Stream.of(range(10, 40), range(100, 110)).flatMap(List::stream).toList(),
+                texts(read(target)).stream()
+                        .map(text -> Integer.valueOf(text.trim().substring("event-".length()))).sorted().toList());
+        assertEquals(APPENDED, steps.subList(0, 2));
+        assertEquals(IN_TRANSACTIONS, steps.subList(2, 5));
+        assertEquals(APPENDED, steps.subList(5, 7));
+    }
+
+    /** Events from 20 to 99 are so large that ten do not fit into one append. */
+    private void copyLargeFromTwenty() throws Exception {
+        int length = KeptEvents.MAX_BYTES / 10;
         StreamingQuery query = readStream(source).load()
-                .selectExpr("rpad(string(event), if(string(event) < 'event-2', 20, " + padding + "), ' ') AS event")
+                .selectExpr("rpad(string(event), if(string(event) < 'event-2', 20, " + length + "), ' ') AS event")
                 .writeStream().format("pravega").option("controller", DurablePravega.controllerUri())
                 .option("scope", SCOPE).option("stream", target).option("checkpointLocation", checkpoint.toString())
                 .start();
-        for (int epoch = 0; epoch < 3; epoch++) {
-            append(source, 10 * (epoch + 1), 10 * (epoch + 1) + 10);
-            query.processAllAvailable();
-        }
+        query.processAllAvailable();
         query.stop();
-        assertEquals(range(10, 40), texts(read(target)).stream()
-                .map(text -> Integer.valueOf(text.trim().substring("event-".length()))).sorted().toList());
-        assertEquals(APPENDED, steps.subList(0, 2));
-        assertTrue(steps.contains(EpochStep.RECORDED), steps::toString);
     }
 
     private void copyMore(int from, int until) throws Exception {
