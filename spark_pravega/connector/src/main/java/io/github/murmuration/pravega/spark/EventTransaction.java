@@ -6,6 +6,7 @@ import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentOutputStream;
 import io.pravega.client.segment.impl.SegmentSealedException;
 import io.pravega.client.stream.EventWriterConfig;
+import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.impl.PendingEvent;
 import io.pravega.client.stream.impl.TxnSegments;
@@ -121,8 +122,33 @@ final class EventTransaction {
         Segment segment = segments.getStreamSegments().getSegmentForKey(routingKey);
         CompletableFuture<Void> acknowledgement = new CompletableFuture<>();
         outstanding.releaseWhenDone(acknowledgement, outstanding.acquire(event.length));
-        outputs.computeIfAbsent(segment, absent -> open(absent, segments.getTxnId()))
-                .write(PendingEvent.withHeader(null, ByteBuffer.wrap(event), acknowledgement));
+        SegmentOutputStream output = outputs.computeIfAbsent(segment, absent -> open(absent, segments.getTxnId()));
+        if (event.length <= Serializer.MAX_EVENT_SIZE) {
+            output.write(PendingEvent.withHeader(null, ByteBuffer.wrap(event), acknowledgement));
+        } else {
+            sendInPieces(output, KeptEvents.inSegment(event), acknowledgement);
+        }
+    }
+
+    /** Nobody else writes to a segment of this transaction, so what is appended piece by piece becomes one event. */
+    private static void sendInPieces(
+            SegmentOutputStream output, ByteBuffer event, CompletableFuture<Void> acknowledgement) {
+        while (event.remaining() > Serializer.MAX_EVENT_SIZE) {
+            ByteBuffer piece = event.slice(event.position(), Serializer.MAX_EVENT_SIZE);
+            event.position(event.position() + Serializer.MAX_EVENT_SIZE);
+            output.write(PendingEvent.withoutHeader(null, piece, failing(acknowledgement)));
+        }
+        output.write(PendingEvent.withoutHeader(null, event.slice(), acknowledgement));
+    }
+
+    /** For a piece: its failure is the event's. */
+    private static CompletableFuture<Void> failing(CompletableFuture<Void> acknowledgement) {
+        CompletableFuture<Void> piece = new CompletableFuture<>();
+        piece.exceptionally(failure -> {
+            acknowledgement.completeExceptionally(failure);
+            return null;
+        });
+        return piece;
     }
 
     private SegmentOutputStream open(Segment segment, UUID transaction) {

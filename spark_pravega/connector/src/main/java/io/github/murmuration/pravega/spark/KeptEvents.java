@@ -35,11 +35,16 @@ record KeptEvents(String stream, List<String> routingKeys, List<byte[]> events) 
     static ByteBuffer inSegment(List<KeptEvents> tasks) {
         int size = tasks.stream().flatMap(task -> task.events().stream()).mapToInt(KeptEvents::bytes).sum();
         ByteBuffer segment = ByteBuffer.allocate(size);
-        for (KeptEvents task : tasks) {
-            for (byte[] event : task.events()) {
-                segment.putInt(WireCommandType.EVENT.getCode()).putInt(event.length).put(event);
-            }
-        }
+        tasks.forEach(task -> task.events().forEach(event -> put(segment, event)));
         return segment.flip();
+    }
+
+    /** One event as it lies in a segment. */
+    static ByteBuffer inSegment(byte[] event) {
+        return put(ByteBuffer.allocate(bytes(event)), event).flip();
+    }
+
+    private static ByteBuffer put(ByteBuffer segment, byte[] event) {
+        return segment.putInt(WireCommandType.EVENT.getCode()).putInt(event.length).put(event);
     }
 }

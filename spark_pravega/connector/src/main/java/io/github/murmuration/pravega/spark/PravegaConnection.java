@@ -198,7 +198,8 @@ final class PravegaConnection {
         return factories
                 .computeIfAbsent(stream.getScope(), scope -> new ClientFactoryImpl(scope, controller, pool))
                 .createEventWriter(
-                        stream.getStreamName(), new ByteArraySerializer(), EventWriterConfig.builder().build());
+                        stream.getStreamName(), new ByteArraySerializer(),
+                        EventWriterConfig.builder().enableLargeEvents(true).build());
     }
 
     /** A table of fixed-length keys, created if it does not exist. */
