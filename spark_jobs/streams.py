@@ -24,8 +24,8 @@ def write(
 ) -> StreamingQuery:  # fmt: skip
     """Starts the query `name`, which writes (event, key, stream) to `streams` through one sink.
 
-    Exactly once where the middleware can, unless its events `may_repeat` without harm: a transaction costs several
-    requests, and its events can be read some 100 ms later.
+    Exactly once where the middleware can, unless its events `may_repeat` without harm: that costs requests of its own,
+    and events can be read only when the whole batch is written.
     Its checkpoint lies apart by instance and middleware; its tasks share the machine fairly with the other queries.
     """
     settings, binding = middleware.settings, middleware.spark(streams[0])
