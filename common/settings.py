@@ -84,7 +84,7 @@ class Settings(BaseSettings):
     watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
-    spark_jvm_options: str = Field("", description="further options of Spark's JVM, separated by spaces")
+    spark_jvm_options: str = Field("", description="further options of Spark's JVM, separated by spaces, over ours")
     jvm_options: str = Field("", description="those of a JVM that the middleware's client starts within a process")
 
     # -- consumers, search
@@ -93,7 +93,7 @@ class Settings(BaseSettings):
     database_max_rows: int = Field(5_000_000, description="bound of the database; the oldest tweets go first")
     milvus_uri: str = Field("", description="address of Milvus; empty: the local Milvus Lite")
     index_max_rows: int = Field(200_000, description="the index keeps the newest tweets, this many")
-    ranking_interval_ms: int = Field(500, description="how often rankings are refreshed in Redis")
+    ranking_interval_ms: int = Field(500, description="longest time between two refreshes of the rankings in Redis")
     ranking_limit: int = Field(1000, description="hashtags kept in each published ranking")
     search_cache_s: int = Field(30, description="how long a search result stays in Redis")
 

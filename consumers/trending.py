@@ -30,6 +30,9 @@ log = logging.getLogger(__name__)
 
 GROUP = "trending"
 POLL_EVENTS, POLL_S = 10_000, 0.1
+PROMPT_S = 0.2
+"""How soon after the last publication new counts are published: at once, if they come one batch at a time."""
+
 REBUILD_FIRST_S, REBUILD_EMPTY_S = 3.0, 1.5
 CAUGHT_UP_EVENTS_PER_S = 10_000
 """A rebuild reads far more than this; less over a second means that it has reached the tail of a busy stream."""
@@ -48,7 +51,7 @@ class Trending:
         self._marker: str | None = None
         self._rankings, self._loaded = Rankings(self._limit), 0
         self._published: tuple[int, int] | None = None
-        self._next_publication = 0.0
+        self._published_at = 0.0
         self._delay_us = delay_us(settings, "ranked")
         self._arrivals = Arrivals()
 
@@ -70,8 +73,9 @@ class Trending:
     def tick(self) -> None:
         """Publishes, if it is time and this member's turn, and reports what has become visible."""
         now = time.time()
-        if self._next_publication <= now or now < self._next_publication - 2 * self._interval_s:
-            self._next_publication = now + self._interval_s
+        interval_s = min(PROMPT_S, self._interval_s) if self._arrivals.waiting() else self._interval_s
+        if not 0 <= now - self._published_at < interval_s:
+            self._published_at = now
             if self._buckets.is_publisher(self._member):
                 self._publish()
             if self._arrivals.waiting():

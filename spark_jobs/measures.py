@@ -1,58 +1,43 @@
 """What *enrich* reports of its micro-batches: counts, and when the events of the batch were sent.
 
-Spark aggregates both beside the query (`DataFrame.observe`), so nothing is read twice. The times come as the number of
-events by slot of `sent_at_us`, so that every event counts: `histogram_numeric` is exact as long as a batch has no more
-than SLOTS different slots, those of ten seconds; when it catches up with more, the closest slots are merged, and the
-error stays far below the latency. An event completes the stage when its batch does, sink included.
+The workers count while they enrich (tally.py), and Spark collects their few tallies beside the query
+(`DataFrame.observe`), so nothing is read or aggregated twice. An event completes the stage when its batch does, sink
+included.
 """
 
 from __future__ import annotations
 
 from datetime import datetime
 from functools import cached_property
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import orjson
 from py4j.java_gateway import JavaObject
 from pyspark import SparkContext
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQueryListener
 
 from common.telemetry import StageTelemetry
 from common.tweets import Reason
+from spark_jobs.tally import SLOT_US, Tally
 
 OBSERVED = "enriched"
-SLOT_US, SLOTS = 10_000, 1000
+ALL_REASONS = dict.fromkeys((f"rejected_{reason}" for reason in get_args(Reason)), 0)
 
 
 def observed(enriched: DataFrame) -> DataFrame:
-    """`transforms.enrich`'s rows, with the measures that `EnrichTelemetry` reads observed on the way."""
-    return enriched.observe(OBSERVED, *_measures())
+    """`transforms.enrich`'s rows, with the tallies that `EnrichTelemetry` reads observed on the way."""
+    return enriched.observe(OBSERVED, F.collect_list("tally").alias("tallies"))
 
 
-def _measures() -> list[Column]:
-    slot = F.floor(F.col("sent_at_us") / SLOT_US)
-    return [
-        F.count("*").alias("events"),
-        F.count("sent_at_us").alias("stamped"),
-        F.count("reason").alias("rejected"),
-        F.count_if("late").alias("late"),
-        F.sum("bytes").alias("bytes"),
-        F.histogram_numeric(slot, F.lit(SLOTS)).alias("slots"),
-        F.max("sent_at_us").alias("newest"),
-        F.max(F.when(F.col("reason").isNull(), F.col("sent_at_us"))).alias("searchable"),
-        F.max(F.when(F.col("reason").isNull() & ~F.col("late"), F.col("sent_at_us"))).alias("ranked"),
-        *(F.count_if(F.col("reason") == reason).alias(f"rejected_{reason}") for reason in get_args(Reason)),
-    ]
-
-
-def sent_at_us(slots: list[dict[str, float]], newest: int) -> tuple[np.ndarray, np.ndarray]:
-    """When the events were sent, in µs, and how many at each of these times: the middle of a slot, and `newest`."""
-    middle = np.array([slot["x"] for slot in slots], np.int64) * SLOT_US + SLOT_US // 2
-    middle[-1] = newest
-    return middle, np.array([slot["y"] for slot in slots]).round().astype(np.int64)
+def sent_at_us(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
+    """When the events were sent, in µs, and how many at each of these times: the middle of a slot, and the newest."""
+    slots = sorted(tally.slots)
+    middle = np.array(slots, np.int64) * SLOT_US + SLOT_US // 2
+    middle[-1] = tally.newest["enriched"]
+    return middle, np.array([tally.slots[slot] for slot in slots], np.int64)
 
 
 class EnrichTelemetry(StreamingQueryListener):
@@ -74,12 +59,15 @@ class EnrichTelemetry(StreamingQueryListener):
 
     def onQueryProgress(self, event: JavaObject) -> None:
         progress = orjson.loads(event.progress().json())
-        measures = progress.get("observedMetrics", {}).get(OBSERVED)
-        if not measures or not measures["events"]:
+        tallies = progress.get("observedMetrics", {}).get(OBSERVED, {}).get("tallies")
+        if not tallies:
             return
+        tally = Tally()
+        for each in tallies:
+            tally.add(Tally.from_json(each))
         started = datetime.fromisoformat(progress["timestamp"])
         completed_us = int(started.timestamp() * 1e6) + progress["durationMs"]["triggerExecution"] * 1000
-        record_batch(self._telemetry, measures, completed_us)
+        record_batch(self._telemetry, tally, completed_us)
 
     def onQueryStarted(self, event: JavaObject) -> None:
         """A start completes nothing."""
@@ -92,14 +80,10 @@ class EnrichTelemetry(StreamingQueryListener):
         self._telemetry.close()
 
 
-def record_batch(telemetry: StageTelemetry, measures: dict[str, Any], completed_us: int) -> None:
+def record_batch(telemetry: StageTelemetry, tally: Tally, completed_us: int) -> None:
     """Counts the batch. Events without a readable stamp, of unknown latency, are the counter `unstamped` only."""
-    counts = dict(measures)
-    slots, newest = counts.pop("slots"), counts.pop("newest")
-    events, stamped = counts.pop("events"), counts.pop("stamped")
-    passed_on = {stage: counts.pop(stage) for stage in ("ranked", "searchable")}
-    telemetry.pass_on(**{stage: newest for stage, newest in passed_on.items() if newest is not None})
-    telemetry.add(unstamped=events - stamped, **counts)
-    if stamped:
-        sent, numbers = sent_at_us(slots, newest)
+    telemetry.pass_on(**{stage: newest for stage, newest in tally.newest.items() if stage != "enriched"})
+    telemetry.add(**{**ALL_REASONS, **tally.counts})
+    if tally.slots:
+        sent, numbers = sent_at_us(tally)
         telemetry.record(sent, completed_us, numbers)

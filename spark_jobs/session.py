@@ -27,7 +27,9 @@ LOCAL = {
 }
 """On a laptop only; on a cluster `spark-submit` says where and how."""
 
-JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC"
+JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m"
+"""Without the optimising compiler, which takes almost half a core for more than five minutes after a start, and then
+saves no more than that; and with room for all that Spark has, where Java would reserve 48 MB."""
 
 CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecutor"
 """Warns of every batch that takes longer than the trigger interval, which is what catching up looks like."""
@@ -38,6 +40,9 @@ STREAMING = {
     # The one stateful operator has one group. Fixed by the first checkpoint for ever.
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
+    # Projections of a few columns, whose code would be generated for every batch, and for each watermark compiled.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.streaming.stateStore.providerClass": (
         "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
     ),

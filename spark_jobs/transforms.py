@@ -12,21 +12,21 @@ from pyspark.sql import functions as F
 from common.slowdown import slow_down
 from common.tweets import BUCKET_SECONDS, HASHTAG_COUNTS, SLOT_US, TOTAL
 from spark_jobs.enrichment import Rules, enrich_event
+from spark_jobs.tally import Tally
 
-ENRICH_SCHEMA = "event binary, key string, stream string, reason string, late boolean, sent_at_us bigint, bytes int"
+ENRICH_SCHEMA = "event binary, key string, stream string, tally string"
 
 _ARROW_SCHEMA = pa.schema([
-    ("event", pa.binary()), ("key", pa.string()), ("stream", pa.string()),
-    ("reason", pa.string()), ("late", pa.bool_()), ("sent_at_us", pa.int64()), ("bytes", pa.int32()),
+    ("event", pa.binary()), ("key", pa.string()), ("stream", pa.string()), ("tally", pa.string()),
 ])  # fmt: skip
 
 
 def enrich(raw: DataFrame, rules: Rules, delay_us: int = 0) -> DataFrame:
     """Rows for `tweets-enriched` and `tweets-rejected` from a DataFrame whose one binary column holds raw events.
 
-    Result: (event, key, stream) for the sink, stream being a name of common/tweets.py, and (reason, late, sent_at_us,
-    bytes) for the telemetry: reason is null for enriched tweets, sent_at_us for events with an unreadable stamp, bytes
-    is the size of the raw event. Every event yields exactly one row. `delay_us` slows each down, for tests.
+    Result: (event, key, stream) for the sink, stream being a name of common/tweets.py, and `tally` for the telemetry:
+    a Tally as JSON in one row of each Arrow batch, for all rows of it, and null in the others. Every event yields
+    exactly one row. `delay_us` slows each down, for tests.
     """
     return raw.mapInArrow(_enrich_batches(rules, delay_us), ENRICH_SCHEMA)
 
@@ -37,8 +37,10 @@ def _enrich_batches(rules: Rules, delay_us: int) -> Callable[[Iterable[pa.Record
             slow_down(delay_us, batch.num_rows)
             now_us = time.time_ns() // 1000
             events = [raw or b"" for raw in batch.column(0).to_pylist()]
-            rows = [(*enrich_event(raw, rules, now_us), len(raw)) for raw in events]
-            columns = zip(*rows, strict=True) if rows else ((),) * len(_ARROW_SCHEMA)
+            outcomes = [enrich_event(raw, rules, now_us) for raw in events]
+            tallies: list[str | None] = [None] * len(outcomes)
+            tallies[:1] = [Tally.of(outcomes, sum(map(len, events))).to_json()] if outcomes else []
+            columns = ([o.event for o in outcomes], [o.key for o in outcomes], [o.stream for o in outcomes], tallies)
             arrays = [pa.array(column, field.type) for column, field in zip(columns, _ARROW_SCHEMA, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW_SCHEMA)
 

@@ -63,9 +63,10 @@ class Stack:
             **settings,
         }
 
-    def up(self) -> None:
-        self.murmur("down", "--wipe", "--yes", check=False)
-        self.murmur("up", timeout=240)
+    def up(self, *options: str) -> None:
+        """Begins from nothing."""
+        self.down()
+        self.murmur("up", *options, timeout=240)
 
     def down(self) -> None:
         self.murmur("down", "--wipe", "--yes", check=False)

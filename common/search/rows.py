@@ -10,7 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from pymilvus import DataType, MilvusClient, MilvusException
+from pymilvus import DataType, MilvusClient
+from pymilvus.client.utils import check_status
 from pymilvus.grpc_gen import milvus_pb2, schema_pb2
 
 from common.search.encoder import DIMENSIONS
@@ -39,9 +40,7 @@ def write_rows(
         collection_name=collection, fields_data=fields(rows), num_rows=len(rows)
     )
     stub = client._get_connection()._stub  # the one way to the wire that keeps the client's address and credentials
-    status = getattr(stub, operation)(request, timeout=timeout).status
-    if status.code or status.error_code:
-        raise MilvusException(status.code, status.reason, status.error_code)
+    check_status(getattr(stub, operation)(request, timeout=timeout).status)
 
 
 def fields(rows: Sequence[IndexRow]) -> list[Any]:

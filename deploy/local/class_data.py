@@ -24,7 +24,13 @@ def of_clients(settings: Settings, writes: bool = False) -> str:
     """Options, separated by spaces, of the JVM that a middleware's client may start within a process. All of them use
     one archive, and only one of them `writes` it."""
     name = f"client-{settings.middleware}"
-    return " ".join(options(settings, name)) if writes or is_complete(archive_of(settings, name)) else ""
+    own = options(settings, name) if writes or is_complete(archive_of(settings, name)) else ()
+    return " ".join((*own, *settings.jvm_options.split()))
+
+
+def of_spark(settings: Settings) -> str:
+    """Options, separated by spaces, of Spark's JVM."""
+    return " ".join((*options(settings, f"spark-{settings.middleware}"), *settings.spark_jvm_options.split()))
 
 
 def archive_of(settings: Settings, name: str) -> Path:

@@ -46,8 +46,6 @@ def servers(settings: Settings) -> list[Process]:
 def applications(settings: Settings) -> list[Process]:
     """Our own processes, and Nginx in front of them. Each waits for what it needs."""
     client = {"MURMUR_JVM_OPTIONS": class_data.of_clients(settings)}
-    spark = class_data.options(settings, f"spark-{settings.middleware}")
-
     replicas = [
         Process(
             f"web-{n}", gunicorn("web:create_app()", settings.port(Port.WEB, n), "--config", "python:web.server"),
@@ -60,7 +58,7 @@ def applications(settings: Settings) -> list[Process]:
             "spark", python("spark_jobs.application"), stage=4, ready_seconds=240, stop_seconds=40, early=True,
             ready=probes.written_since_start(settings.state_dir / "spark.ready"),
             environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, **client,
-                         "MURMUR_SPARK_JVM_OPTIONS": " ".join(spark)},
+                         "MURMUR_SPARK_JVM_OPTIONS": class_data.of_spark(settings)},
         ),
         Process("trending", python("consumers.trending"), stage=4, ready=probes.reports(settings, "ranked"),
                 environment={"MURMUR_JVM_OPTIONS": class_data.of_clients(settings, writes=True)}),

@@ -23,3 +23,9 @@ def test_an_unfinished_archive_is_written_again(tmp_path: Path) -> None:
     class_data.options(settings, "trial")
     (tmp_path / "class-data" / "trial.jsa").write_bytes(bytes(4096))
     assert class_data.options(settings, "trial")[0].startswith("-XX:ArchiveClassesAtExit=")
+
+
+def test_further_options_of_the_settings_come_after_ours(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, jvm_options="-Xss2m", spark_jvm_options="-Xss4m -Dsome=thing")
+    assert class_data.of_clients(settings) == "-Xss2m"
+    assert class_data.of_spark(settings).split()[2:] == ["-Xss4m", "-Dsome=thing"]

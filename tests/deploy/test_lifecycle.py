@@ -19,8 +19,7 @@ def servers(stack: Stack) -> Iterator[Stack]:
     """A second instance beside the shared one: its servers only."""
     second = Stack("test-second")
     try:
-        second.murmur("down", "--wipe", "--yes", check=False)
-        second.murmur("up", "--servers-only", timeout=240)
+        second.up("--servers-only")
         yield second
     finally:
         second.down()

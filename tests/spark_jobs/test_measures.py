@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,14 +15,14 @@ from common.stages import read_stages
 from common.telemetry import StageTelemetry
 from spark_jobs import measures, transforms
 from spark_jobs.measures import EnrichTelemetry, sent_at_us
+from spark_jobs.tally import Tally
 from tests.spark_jobs.test_transforms import DATA, RULES, raw_events
 
 PORT = 24201
 
 
 def test_events_are_in_the_middle_of_their_slot_and_the_newest_where_it_is():
-    slots = [{"x": 100, "y": 3.0}, {"x": 105, "y": 2.0}]
-    sent, counts = sent_at_us(slots, 1_057_777)
+    sent, counts = sent_at_us(Tally(slots=Counter({105: 2, 100: 3}), newest={"enriched": 1_057_777}))
     assert sent.tolist() == [1_005_000, 1_057_777]
     assert counts.tolist() == [3, 2]
 

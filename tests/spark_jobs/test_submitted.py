@@ -23,8 +23,7 @@ pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
 def servers() -> Iterator[Stack]:
     instance = Stack("test-submit")
     try:
-        instance.murmur("down", "--wipe", "--yes", check=False)
-        instance.murmur("up", "--servers-only", timeout=240)
+        instance.up("--servers-only")
         yield instance
     finally:
         instance.down()

@@ -19,6 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL
 from spark_jobs import transforms
 from spark_jobs.enrichment import Rules
+from spark_jobs.tally import Tally
 
 LATENESS, FUTURE, SLACK = 600, 120, 180
 RULES = Rules(1 << 20, LATENESS, FUTURE)
@@ -142,12 +143,21 @@ def enriched(spark: SparkSession, events: Sequence[bytes]) -> list[Any]:
     return transforms.enrich(raw.repartition(2), RULES).collect()
 
 
+def tally(rows: Sequence[Any]) -> Tally:
+    """Of all rows together."""
+    summed = Tally()
+    for row in rows:
+        if row.tally:
+            summed.add(Tally.from_json(row.tally))
+    return summed
+
+
 def test_300_tweets_are_enriched_and_counted_exactly(spark: SparkSession, feed: Feed):
     lines = (DATA / "tweets.jsonl").read_text().splitlines()
     rows = enriched(spark, raw_events(lines))
     assert [row.stream for row in rows] == [ENRICHED] * 300
     assert {row.key for row in rows} == {json.loads(line)["data"]["id"] for line in lines}
-    assert not any(row.late or row.reason for row in rows)
+    assert not tally(rows).counts["late"]
     events = [bytes(row.event) for row in rows]
     feed.add(events[:100], events[100:])
     assert totals(feed.counts()) == independent_count(lines)
@@ -158,8 +168,8 @@ def test_each_event_yields_one_row_and_bad_ones_stop_nothing(spark: SparkSession
     bad = [b"", b"\xff", b"{", b"[]", b"{}", good[0].replace(b'"id"', b'"di"')]
     rows = enriched(spark, [good[0], *bad, *good[1:]])
     assert Counter(row.stream for row in rows) == {ENRICHED: 3, REJECTED: len(bad)}
-    assert sorted(row.bytes for row in rows) == sorted(map(len, good + bad))
-    assert all(row.sent_at_us for row in rows if row.stream == ENRICHED)
+    assert tally(rows).counts["bytes"] == sum(map(len, good + bad))
+    assert tally(rows).slots.total() == len(rows) - tally(rows).counts["unstamped"]
 
 
 def test_a_tweet_dated_2030_leaves_all_counts_exact(spark: SparkSession, feed: Feed):
@@ -168,7 +178,8 @@ def test_a_tweet_dated_2030_leaves_all_counts_exact(spark: SparkSession, feed: F
     ahead = json.loads(events[0])
     ahead["data"]["created_at"] = "2030-01-01T00:00:00Z"
     rows = enriched(spark, [*events[:15], json.dumps(ahead).encode(), *events[15:]])
-    assert Counter(row.reason for row in rows) == {None: 30, "future": 1}
+    assert Counter(row.stream for row in rows) == {ENRICHED: 30, REJECTED: 1}
+    assert tally(rows).counts["rejected_future"] == 1
     events = [bytes(row.event) for row in rows if row.stream == ENRICHED]
     feed.add(events[:10], events[10:20], events[20:])
     assert totals(feed.counts()) == independent_count(lines)
