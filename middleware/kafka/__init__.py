@@ -46,12 +46,14 @@ SPARK_BATCH_BYTES = 256 << 10
 """What one task sends at once to a partition; Java's default is 16 KiB."""
 
 
-GROUP_IS_BUSY = (
+NOT_SETTLED = (
     KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID,
     KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH,
 )  # fmt: skip
-"""A member with a name that has ended still counts as one until its session is over, and a broker that has just started
-reads its groups first."""
+"""A member with a name that has ended still counts as one until its session is over. A broker that has just started
+reads its groups first, and for a moment tells of its partitions what held before."""
 
 CHATTER_SECONDS = 10.0
 
@@ -177,9 +179,10 @@ class Kafka(Middleware):
                 try:
                     return change()
                 except KafkaException as error:
-                    if error.args[0].code() not in GROUP_IS_BUSY or time.monotonic() > deadline:
+                    if error.args[0].code() not in NOT_SETTLED or time.monotonic() > deadline:
                         raise
                 time.sleep(0.2)
+                self._topics()  # has the client learn anew who leads which partition
 
     def durability_in_force(self) -> Durability | None:
         resource = ConfigResource(ConfigResource.Type.TOPIC, self.stream_name(RAW))

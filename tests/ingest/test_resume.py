@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import signal
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import orjson
 import pytest
 
 from common.tweets import RAW
+from consumers.runner import Retry
 from ingest.manifest import Manifest, read_manifests
 from middleware import connect
 from tests.conformance.servers import Servers
@@ -47,7 +49,8 @@ def kill_at(servers: Servers, run: str, acknowledged: int, *words: str) -> None:
 
 
 def assert_each_once(servers: Servers, run: str, count: int) -> list[dict]:
-    events = stamps(servers, run)
+    # As every consumer does: the controller may look for a segment store that was killed a little longer than a writer.
+    events = Retry(threading.Event())("reading it back", lambda: stamps(servers, run))
     assert Counter(event["ingest"]["seq"] for event in events) == Counter(range(count))
     assert (manifest(servers, run).finished, manifest(servers, run).total) == (True, count)
     return events
