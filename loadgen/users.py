@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from common.settings import Settings
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 STOP_SECONDS = 15.0
+AGGREGATED = "Aggregated"
 FIGURES = {"50%": "p50", "95%": "p95", "99%": "p99", "100%": "longest"}
 
 
@@ -45,8 +47,8 @@ class Users:
         if not self._process:
             return {}
         self._end()
-        path = Path(self._folder.name) / "users_stats.csv"
-        return read_stats(path.read_text()) if path.exists() else {}
+        tables = [Path(self._folder.name) / f"users_{table}.csv" for table in ("stats", "failures")]
+        return read_stats(*(path.read_text() for path in tables)) if all(map(Path.exists, tables)) else {}
 
     def _end(self) -> None:
         if self._process and self._process.poll() is None:
@@ -66,12 +68,20 @@ class Users:
             self._folder.cleanup()
 
 
-def read_stats(content: str) -> dict[str, Any]:
-    """Locust's table of statistics, by name of the request; that of all requests together is "Aggregated"."""
+def read_stats(table: str, failures: str) -> dict[str, Any]:
+    """Locust's table of statistics, by name of the request; that of all requests together is "Aggregated".
+
+    `errors` of a request: what failed, from Locust's table of failures, and how often.
+    """
+    errors: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for row in csv.DictReader(failures.splitlines()):
+        for name in (row["Name"], AGGREGATED):
+            errors[name][row["Error"]] = errors[name].get(row["Error"], 0) + int(row["Occurrences"])
     stats = {}
-    for row in csv.DictReader(content.splitlines()):
+    for row in csv.DictReader(table.splitlines()):
         stats[row["Name"]] = {
             "requests": int(row["Request Count"]), "failures": int(row["Failure Count"]),
+            "errors": errors[row["Name"]],
             "per_s": round(float(row["Requests/s"]), 2),
             "latency_ms": {name: _number(row[column]) for column, name in FIGURES.items()},
         }

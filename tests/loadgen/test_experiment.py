@@ -55,7 +55,9 @@ def test_what_was_not_pushed_in_time_was_held_up() -> None:
 def test_locusts_statistics() -> None:
     content = ("Type,Name,Request Count,Failure Count,Requests/s,50%,95%,99%,100%\n"
                "GET,trending,10,1,2.5,3,4,5,6\n,Aggregated,10,1,2.5,N/A,4,5,6\n")
-    stats = read_stats(content)
-    assert stats["trending"] == {"requests": 10, "failures": 1, "per_s": 2.5,
+    failures = "Method,Name,Error,Occurrences\nGET,trending,Wrong('old'),1\n"
+    stats = read_stats(content, failures)
+    assert stats["trending"] == {"requests": 10, "failures": 1, "errors": {"Wrong('old')": 1}, "per_s": 2.5,
                                  "latency_ms": {"p50": 3, "p95": 4, "p99": 5, "longest": 6}}
     assert stats["Aggregated"]["latency_ms"]["p50"] is None
+    assert stats["Aggregated"]["errors"] == stats["trending"]["errors"]
