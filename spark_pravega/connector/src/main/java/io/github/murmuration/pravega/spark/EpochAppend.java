@@ -1,7 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
-import io.pravega.client.stream.Stream;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
@@ -45,7 +44,7 @@ final class EpochAppend {
             appends.append(epoch, events);
             done = true;
         } catch (SegmentEndedException ended) {
-            connection.forgetSegments(Stream.of(target.getScope(), target.getStreamName()));
+            connection.forgetSegments(target.getStream());
             return;
         }
         EpochStep.COMMITTED.reached(none);

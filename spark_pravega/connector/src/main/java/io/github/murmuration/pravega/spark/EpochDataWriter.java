@@ -1,6 +1,5 @@
 package io.github.murmuration.pravega.spark;
 
-import io.pravega.client.stream.Stream;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
@@ -11,22 +10,17 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
  * keeps them for the driver; else it writes them in transactions.
  */
 final class EpochDataWriter implements DataWriter<InternalRow> {
-    private final PravegaOptions options;
     private final EventColumns columns;
     private final TransactionalDataWriter transactions;
     private final long limitBytes;
-    private final Connections.Lease lease;
     private boolean inTransactions;
     private KeptEvents kept;
     private long keptBytes;
 
-    EpochDataWriter(
-            PravegaOptions options, EventColumns columns, TransactionalDataWriter transactions, long limitBytes) {
-        this.options = options;
+    EpochDataWriter(EventColumns columns, TransactionalDataWriter transactions, long limitBytes) {
         this.columns = columns;
         this.transactions = transactions;
         this.limitBytes = limitBytes;
-        lease = Connections.lease(options);
     }
 
     @Override
@@ -55,12 +49,11 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     @Override
     public void close() {
         transactions.close();
-        lease.close();
     }
 
     private boolean keeps(String stream, byte[] event) {
         if (kept == null) {
-            if (lease.connection().onlySegment(Stream.of(options.scope(), stream), options).isEmpty()) {
+            if (!transactions.hasOnlySegment(stream)) {
                 return false;
             }
             kept = new KeptEvents(stream);

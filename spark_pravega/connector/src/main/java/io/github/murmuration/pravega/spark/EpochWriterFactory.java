@@ -13,7 +13,6 @@ record EpochWriterFactory(TransactionalWriterFactory transactions, long limitByt
         implements StreamingDataWriterFactory {
     @Override
     public DataWriter<InternalRow> createWriter(int partition, long task, long epoch) {
-        return new EpochDataWriter(transactions.options(), transactions.columns(),
-                transactions.createWriter(partition, task), limitBytes);
+        return new EpochDataWriter(transactions.columns(), transactions.createWriter(partition, task), limitBytes);
     }
 }

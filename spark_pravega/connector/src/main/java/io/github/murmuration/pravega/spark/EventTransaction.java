@@ -120,35 +120,28 @@ final class EventTransaction {
         outstanding.throwIfFailed(stream.getScopedName());
         TxnSegments segments = begun();
         Segment segment = segments.getStreamSegments().getSegmentForKey(routingKey);
-        CompletableFuture<Void> acknowledgement = new CompletableFuture<>();
-        outstanding.releaseWhenDone(acknowledgement, outstanding.acquire(event.length));
         SegmentOutputStream output = outputs.computeIfAbsent(segment, absent -> open(absent, segments.getTxnId()));
         if (event.length <= Serializer.MAX_EVENT_SIZE) {
-            output.write(PendingEvent.withHeader(null, ByteBuffer.wrap(event), acknowledgement));
+            output.write(PendingEvent.withHeader(null, ByteBuffer.wrap(event), acknowledgement(event.length)));
         } else {
-            sendInPieces(output, KeptEvents.inSegment(event), acknowledgement);
+            sendInPieces(output, KeptEvents.inSegment(event));
         }
     }
 
     /** Nobody else writes to a segment of this transaction, so what is appended piece by piece becomes one event. */
-    private static void sendInPieces(
-            SegmentOutputStream output, ByteBuffer event, CompletableFuture<Void> acknowledgement) {
-        while (event.remaining() > Serializer.MAX_EVENT_SIZE) {
-            ByteBuffer piece = event.slice(event.position(), Serializer.MAX_EVENT_SIZE);
-            event.position(event.position() + Serializer.MAX_EVENT_SIZE);
-            output.write(PendingEvent.withoutHeader(null, piece, failing(acknowledgement)));
+    private void sendInPieces(SegmentOutputStream output, ByteBuffer event) throws InterruptedException {
+        while (event.hasRemaining()) {
+            ByteBuffer piece = event.slice(event.position(), Math.min(event.remaining(), Serializer.MAX_EVENT_SIZE));
+            event.position(event.position() + piece.remaining());
+            output.write(PendingEvent.withoutHeader(null, piece, acknowledgement(piece.remaining())));
         }
-        output.write(PendingEvent.withoutHeader(null, event.slice(), acknowledgement));
     }
 
-    /** For a piece: its failure is the event's. */
-    private static CompletableFuture<Void> failing(CompletableFuture<Void> acknowledgement) {
-        CompletableFuture<Void> piece = new CompletableFuture<>();
-        piece.exceptionally(failure -> {
-            acknowledgement.completeExceptionally(failure);
-            return null;
-        });
-        return piece;
+    /** Waits until so many bytes more may be sent. */
+    private CompletableFuture<Void> acknowledgement(int bytes) throws InterruptedException {
+        CompletableFuture<Void> acknowledgement = new CompletableFuture<>();
+        outstanding.releaseWhenDone(acknowledgement, outstanding.acquire(bytes));
+        return acknowledgement;
     }
 
     private SegmentOutputStream open(Segment segment, UUID transaction) {

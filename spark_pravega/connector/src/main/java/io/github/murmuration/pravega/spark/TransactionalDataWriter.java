@@ -86,6 +86,11 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
         return new InterruptedIOException("interrupted while writing to Pravega");
     }
 
+    /** See {@link PravegaConnection#onlySegment}. */
+    boolean hasOnlySegment(String name) {
+        return lease.connection().onlySegment(Stream.of(options.scope(), name), options).isPresent();
+    }
+
     private EventTransaction begin(String name) {
         Stream stream = Stream.of(options.scope(), name);
         lease.connection().ensureExists(stream, options);

@@ -40,9 +40,10 @@ final class TransactionalWrites {
 
     /** Writes in transactions what tasks have kept. */
     List<TransactionId> write(List<KeptEvents> kept) {
+        TransactionalWriterFactory writers = writerFactory();
         List<TransactionId> written = new ArrayList<>();
         for (KeptEvents events : kept) {
-            try (TransactionalDataWriter writer = writerFactory().createWriter(written.size(), 0)) {
+            try (TransactionalDataWriter writer = writers.createWriter(written.size(), 0)) {
                 writer.write(events);
                 written.addAll(writer.commit().transactions());
             } catch (IOException failed) {

@@ -8,7 +8,6 @@ import io.pravega.client.stream.StreamCut;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.apache.spark.sql.streaming.DataStreamReader;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
@@ -88,10 +87,6 @@ class DataLossTest extends SparkTest {
 
     private static DataStreamReader lossy(String source) {
         return readStream(source).option("fail_on_data_loss", "false");
-    }
-
-    private static List<Integer> both(List<Integer> first, List<Integer> second) {
-        return Stream.concat(first.stream(), second.stream()).toList();
     }
 
     private static StreamCut tail(String stream) {

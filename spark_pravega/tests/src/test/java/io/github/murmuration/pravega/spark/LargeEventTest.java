@@ -46,10 +46,9 @@ class LargeEventTest extends SparkTest {
     }
 
     private static void write(String target, boolean exactlyOnce) {
-        spark().createDataset(LENGTHS, Encoders.INT()).coalesce(1).selectExpr("repeat('x', value) AS event")
-                .write().format("pravega").mode("append").option("exactly_once", exactlyOnce)
-                .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", target)
-                .save();
+        Dataset<Row> events =
+                spark().createDataset(LENGTHS, Encoders.INT()).coalesce(1).selectExpr("repeat('x', value) AS event");
+        writer(events, target).option("exactly_once", exactlyOnce).save();
     }
 
     private static List<Integer> lengths(Dataset<Row> events) {

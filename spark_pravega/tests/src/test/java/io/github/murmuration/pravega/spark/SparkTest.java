@@ -17,6 +17,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.apache.spark.sql.DataFrameWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -71,9 +72,12 @@ abstract class SparkTest {
     }
 
     static void append(String stream, int from, int until) {
-        events(stream, from, until).drop("stream").write().format("pravega").mode("append")
-                .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", stream)
-                .save();
+        writer(events(stream, from, until).drop("stream"), stream).save();
+    }
+
+    static DataFrameWriter<Row> writer(Dataset<Row> events, String stream) {
+        return events.write().format("pravega").mode("append")
+                .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", stream);
     }
 
     static Dataset<Row> read(String stream) {
@@ -87,12 +91,20 @@ abstract class SparkTest {
 
     /** Numbers of the events that a stream holds, sorted. */
     static List<Integer> numbers(String stream) {
-        return texts(read(stream)).stream()
+        return numbers(read(stream));
+    }
+
+    static List<Integer> numbers(Dataset<Row> events) {
+        return texts(events).stream()
                 .map(text -> Integer.valueOf(text.substring("event-".length()))).sorted().toList();
     }
 
     static List<Integer> range(int from, int until) {
         return IntStream.range(from, until).boxed().toList();
+    }
+
+    static List<Integer> both(List<Integer> first, List<Integer> second) {
+        return java.util.stream.Stream.concat(first.stream(), second.stream()).toList();
     }
 
     static DataStreamReader readStream(String stream) {
