@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import time
 from collections.abc import Mapping
@@ -26,8 +27,12 @@ from middleware.pravega.journal import journal_durability
 from middleware.pravega.jvm import pairs, raising
 from middleware.pravega.producer import MAX_IN_FLIGHT, PravegaProducer
 
+log = logging.getLogger(__name__)
+
 CONNECT_SECONDS = 2.0
 CALL_SECONDS = 10.0
+CREATE_ATTEMPTS = 3
+"""A controller on a busy disk may take longer than one call to make the segments, and goes on with them at the next."""
 
 TRANSACTION_TIMEOUT_MS = 90_000
 """Lease of a Spark epoch; Pravega takes 10,000 to 600,000."""
@@ -63,8 +68,15 @@ class Pravega(Middleware):
             time.sleep(0.2)
 
     def create_stream(self, stream: str, partitions: int) -> None:
-        with raising(MiddlewareError, f"cannot create the stream {stream}"):
-            self._connected().createStream(stream, partitions, self.settings.stream_retention_bytes)
+        connection = self._connected()
+        for attempt in range(1, CREATE_ATTEMPTS + 1):
+            try:
+                with raising(MiddlewareError, f"cannot create the stream {stream}"):
+                    return connection.createStream(stream, partitions, self.settings.stream_retention_bytes)
+            except Unreachable as error:
+                if attempt == CREATE_ATTEMPTS:
+                    raise
+                log.warning("%s; trying again", error)
 
     def producer(self, stream: str) -> Producer:
         self._require(stream)
