@@ -77,8 +77,10 @@ class Settings(BaseSettings):
     x_api_url: str = Field("https://api.x.com", description="where the X API is")
 
     # -- Spark
-    trigger_interval_ms: int = Field(250, ge=0, description="interval of the micro-batches; 0: as fast as possible")
-    max_events_per_trigger: int = Field(100_000, ge=1, description="limit of a micro-batch, for catching up")
+    trigger_interval_ms: int = Field(500, ge=0, description="interval of the micro-batches; 0: as fast as possible")
+    max_events_per_trigger: int | None = Field(
+        None, ge=1, description="limit of a micro-batch, for catching up; unset: what the source can bound cheaply"
+    )
     allowed_lateness_s: int = Field(600, description="older tweets are stored and searchable, but not ranked")
     future_tolerance_s: int = Field(120, description="tweets dated further ahead of sent_at_us are rejected")
     watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")

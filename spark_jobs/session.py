@@ -60,6 +60,10 @@ STREAMING = {
 }
 
 
+OPTIMIZER_RULES = {"ColumnPruning", "CollapseProject", "ConstantFolding", "EliminateSerialization", "RemoveNoopOperators"}
+"""What Spark's optimiser may do besides what it must: all that applies to our queries."""
+
+
 def scratch_dir(settings: Settings, name: str) -> Path:
     """Where a local application keeps what it does not need after its end: shuffle files, copies of state and jars."""
     return settings.state_dir / "spark" / name
@@ -85,6 +89,20 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         if jars := sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar")):
             conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
+    exclude_rules(spark)
     log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setLevel(CHATTY, log4j.Level.ERROR)
     return spark
+
+
+def exclude_rules(spark: SparkSession) -> None:
+    """Leaves OPTIMIZER_RULES to the optimiser, of almost 200: it plans each micro-batch three times, once to run it and
+    twice to describe it."""
+    optimizer = spark._jsparkSession.sessionState().optimizer()  # type: ignore[attr-defined]
+    batches = optimizer.defaultBatches()
+    rules = [batches.apply(at).rules() for at in range(batches.size())]
+    names = {some.apply(at).ruleName() for some in rules for at in range(some.size())}
+    required = optimizer.nonExcludableRules()
+    names -= {required.apply(at) for at in range(required.size())}
+    excluded = sorted(name for name in names if name.rpartition(".")[2] not in OPTIMIZER_RULES)
+    spark.conf.set("spark.sql.optimizer.excludedRules", ",".join(excluded))

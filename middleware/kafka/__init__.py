@@ -42,7 +42,10 @@ SEGMENT_BYTES = 128 << 20
 
 SEGMENTS_KEPT = 8
 
-SPARK_BATCH_BYTES = 256 << 10
+SPARK_BATCH_EVENTS = 100_000
+"""What a micro-batch of Spark reads at most, unless set."""
+
+SPARK_SEND_BYTES = 256 << 10
 """What one task sends at once to a partition; Java's default is 16 KiB."""
 
 
@@ -201,14 +204,14 @@ class Kafka(Middleware):
                 "subscribe": self.stream_name(stream),
                 "startingOffsets": "earliest",
                 "failOnDataLoss": "true",
-                "maxOffsetsPerTrigger": str(self.settings.max_events_per_trigger),
+                "maxOffsetsPerTrigger": str(self.settings.max_events_per_trigger or SPARK_BATCH_EVENTS),
             },
             write_options={
                 **where,
                 "kafka.acks": "all",
                 "kafka.enable.idempotence": "true",
                 "kafka.linger.ms": str(self.settings.publish_group_ms),
-                "kafka.batch.size": str(SPARK_BATCH_BYTES),
+                "kafka.batch.size": str(SPARK_SEND_BYTES),
                 "kafka.max.request.size": str(record_bytes(self.settings)),
             },
         )

@@ -34,6 +34,9 @@ CALL_SECONDS = 10.0
 CREATE_ATTEMPTS = 3
 """A controller on a busy disk may take longer than one call to make the segments, and goes on with them at the next."""
 
+SPARK_BATCH_BYTES = 64 << 20
+"""What a micro-batch of Spark reads at most, unless a number of events is set: that has to be counted by reading."""
+
 TRANSACTION_TIMEOUT_MS = 90_000
 """Lease of a Spark epoch; Pravega takes 10,000 to 600,000."""
 
@@ -106,6 +109,7 @@ class Pravega(Middleware):
 
     def spark(self, stream: str) -> SparkBinding:
         where = {"controller": self._uri, "scope": self._scope}
+        events = self.settings.max_events_per_trigger
         return SparkBinding(
             format="pravega",
             event_column="event", key_column="routing_key", stream_column="stream",
@@ -113,7 +117,7 @@ class Pravega(Middleware):
                 **where,
                 "stream": stream,
                 "start_stream_cut": "earliest",
-                "max_events_per_trigger": str(self.settings.max_events_per_trigger),
+                **({"max_events_per_trigger": str(events)} if events else {"max_bytes_per_trigger": str(SPARK_BATCH_BYTES)}),
             },
             write_options={
                 **where, "exactly_once": "true", "transaction_timeout_ms": str(TRANSACTION_TIMEOUT_MS),
