@@ -13,7 +13,9 @@ import jpype
 from middleware.base import MiddlewareError, Unreachable
 
 _OPTIONS = (
-    "-Xms32m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m",
+    "-Xms128m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m",
+    # Room for what is new, so that Java seldom collects: JPype has Python collect all of its garbage each time.
+    "-Xmn96m",
     # A process that mostly waits: no compiler threads for peak speed, no parallel collector.
     "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
     "-Xrs",  # signals are Python's
