@@ -60,7 +60,9 @@ STREAMING = {
 }
 
 
-OPTIMIZER_RULES = {"ColumnPruning", "CollapseProject", "ConstantFolding", "EliminateSerialization", "RemoveNoopOperators"}
+OPTIMIZER_RULES = {
+    "ColumnPruning", "CollapseProject", "ConstantFolding", "EliminateSerialization", "RemoveNoopOperators",
+}  # fmt: skip
 """What Spark's optimiser may do besides what it must: all that applies to our queries."""
 
 

@@ -110,6 +110,7 @@ class Pravega(Middleware):
     def spark(self, stream: str) -> SparkBinding:
         where = {"controller": self._uri, "scope": self._scope}
         events = self.settings.max_events_per_trigger
+        limit = {"max_events_per_trigger": str(events)} if events else {"max_bytes_per_trigger": str(SPARK_BATCH_BYTES)}
         return SparkBinding(
             format="pravega",
             event_column="event", key_column="routing_key", stream_column="stream",
@@ -117,7 +118,7 @@ class Pravega(Middleware):
                 **where,
                 "stream": stream,
                 "start_stream_cut": "earliest",
-                **({"max_events_per_trigger": str(events)} if events else {"max_bytes_per_trigger": str(SPARK_BATCH_BYTES)}),
+                **limit,
             },
             write_options={
                 **where, "exactly_once": "true", "transaction_timeout_ms": str(TRANSACTION_TIMEOUT_MS),
