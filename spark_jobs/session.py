@@ -59,7 +59,6 @@ STREAMING = {
     "spark.python.worker.reuse": "true",
 }
 
-
 OPTIMIZER_RULES = {
     "ColumnPruning", "CollapseProject", "ConstantFolding", "EliminateSerialization", "RemoveNoopOperators",
 }  # fmt: skip

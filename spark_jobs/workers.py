@@ -2,7 +2,8 @@
 
 Three things that each task would do again otherwise: read the directories of the archives in PYTHONPATH (pyspark's own,
 which stand beside the package itself, and Spark's largest jar), load pandas, and collect garbage among all that was
-ever imported. Together they took three quarters of a worker's time at 1,000 tweets/s.
+ever imported. Before the jar and pandas were seen to, the other archives and the garbage took three quarters of a
+worker's time at 1,000 tweets/s; the jar and the garbage among pandas then took 30 % at 5,700.
 """
 
 import gc
