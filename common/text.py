@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 from html.entities import html5
 from typing import Any
 
@@ -78,6 +79,7 @@ def hashtags(text: str, entities: Any = None) -> list[str]:
     return _distinct(_HASHTAG.findall(_LINK.sub(" ", _decode(text))))
 
 
+@lru_cache(maxsize=16_384)
 def normal_hashtag(tag: str) -> str:
     """NFKC, case-folded, without '#'; empty if it is no hashtag: digits only, or too long."""
     tag = unicodedata.normalize("NFKC", readable(tag)).casefold()

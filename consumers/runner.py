@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
+from common.garbage import collect_seldom
 from common.settings import Settings
 from consumers import durability
 from middleware import connect
@@ -137,6 +138,7 @@ def main(group: str, stream: str, build: Callable[[Settings, str], Handler], max
             handler = Retry(stop)("starting", lambda: build(settings, member))
         except Stopping:
             return
+        collect_seldom()
         try:
             Runner(middleware, stream, group, member, stop).run(handler, max_events, timeout)
         finally:

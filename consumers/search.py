@@ -10,12 +10,12 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import orjson
 
 from common.search.encoder import Encoder
-from common.search.index import Index, IndexDown
+from common.search.index import INSERT_ROWS, Index, IndexDown
 from common.search.rows import IndexRow
 from common.search.store import Store, Stored, created_at_us
 from common.settings import Settings
@@ -27,7 +27,7 @@ from consumers.runner import main
 log = logging.getLogger(__name__)
 
 GROUP = "search"
-POLL_EVENTS, POLL_S = 2000, 0.1
+POLL_EVENTS, POLL_S = 8000, 0.1
 RECENT_US = 60_000_000
 """Rows stored since then may be on their way into the index by another member: reconciling leaves them alone.
 
@@ -84,18 +84,14 @@ class Search:
         if known:
             self._index.upsert(index_rows(self._store, self._encoder, known))
 
-    def _rows(self, tweets: Sequence[EnrichedTweet], stored: Stored) -> list[IndexRow]:
-        vectors = self._encoder.encode([tweet["clean_text"] for tweet in tweets])
-        return [
-            IndexRow(
-                tweet["tweet_id"],
-                stored.positions[tweet["tweet_id"]],
-                vector,
-                tweet["lang"],
-                created_at_us(tweet),
-            )
-            for tweet, vector in zip(tweets, vectors, strict=True)
-        ]
+    def _rows(self, tweets: Sequence[EnrichedTweet], stored: Stored) -> Iterator[IndexRow]:
+        """Encodes a request's rows at a time: the index takes the ones before meanwhile."""
+        for start in range(0, len(tweets), INSERT_ROWS):
+            share = tweets[start : start + INSERT_ROWS]
+            vectors = self._encoder.encode([tweet["clean_text"] for tweet in share])
+            for tweet, vector in zip(share, vectors, strict=True):
+                tweet_id = tweet["tweet_id"]
+                yield IndexRow(tweet_id, stored.positions[tweet_id], vector, tweet["lang"], created_at_us(tweet))
 
 
 def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> list[IndexRow]:

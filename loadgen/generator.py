@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from common.garbage import collect_seldom
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.tweets import RAW
@@ -80,6 +81,7 @@ class Generation:
             producer = middleware.producer(RAW)
             manifest = ManifestWriter.create(settings, part.run, source.name, {**source.options(), "rate": part.rate})
             publisher = Publisher(settings, middleware, manifest, producer, process=f"load-{part.process}")
+            collect_seldom()
             start_us = self._await_start() + part.offset_us()
             self._ingester = Ingester(settings, source, publisher, part.rate / part.processes, start_us)
             threading.Thread(target=self._beat, name="beat", daemon=True).start()

@@ -20,8 +20,9 @@ from loadgen.evidence import Offered
 from loadgen.failures import GeneratorFailed
 from loadgen.generator import Part
 
-RATE_PER_PROCESS = 10_000.0
-"""What one process brings with a core of its own is more; the rest of the stack wants the cores as well."""
+RATE_PER_PROCESS = 20_000.0
+"""What one process brings with a core of its own is more; the rest of the stack wants the cores as well. Each further
+process costs: its groups are smaller, and all of them wait for the same disk."""
 
 READY_SECONDS, START_SECONDS, END_SECONDS = 60.0, 0.5, 30.0
 STALE_US = 1_000_000

@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import orjson
@@ -104,7 +105,7 @@ def _enriched(origin: _Origin, rules: Rules, now_us: int) -> Outcome:
     data = _field(_payload(envelope, origin), "data", dict)
     tweet_id = _identifier(data)
     text = readable(_field(data, "text", str))
-    created_us = _created_us(_field(data, "created_at", str))
+    created_us, created_at = _created(_field(data, "created_at", str))
     sent_us = ingest["sent_at_us"]
     tolerance_us = rules.future_tolerance_s * 1_000_000
     if created_us > sent_us + tolerance_us or sent_us > now_us + tolerance_us:
@@ -112,7 +113,7 @@ def _enriched(origin: _Origin, rules: Rules, now_us: int) -> Outcome:
     late = created_us < sent_us - rules.allowed_lateness_s * 1_000_000
     tweet: EnrichedTweet = {
         "tweet_id": tweet_id,
-        "created_at": _rfc3339(created_us),
+        "created_at": created_at,
         "author_id": _author(data),
         "lang": _language(data.get("lang")),
         "text": text,
@@ -213,15 +214,17 @@ def _language(value: Any) -> str:
     return value if isinstance(value, str) and _LANGUAGE.fullmatch(value) else UNDETERMINED
 
 
-def _created_us(written: str) -> int:
-    """µs since the epoch, cut to the milliseconds that `created_at` keeps."""
+@lru_cache(maxsize=8192)
+def _created(written: str) -> tuple[int, str]:
+    """µs since the epoch, cut to the milliseconds that `created_at` keeps, and that. Tweets of one moment share it."""
     if not _RFC3339.fullmatch(written):
         raise Rejection("wrong-type")
     try:
         since = datetime.fromisoformat(written.upper()).astimezone(UTC) - _EPOCH
     except (ValueError, OverflowError):
         raise Rejection("wrong-type") from None
-    return (since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000) * 1000
+    us = (since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000) * 1000
+    return us, _rfc3339(us)
 
 
 def _rfc3339(us: int) -> str:

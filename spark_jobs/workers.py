@@ -6,18 +6,17 @@ ever imported. Before the jar and pandas were seen to, the other archives and th
 worker's time at 1,000 tweets/s; the jar and the garbage among pandas then took 30 % at 5,700.
 """
 
-import gc
 import sys
 from pathlib import Path
 
 import pandas  # noqa: F401 (loaded before the forks)
 from pyspark import daemon
 
+from common.garbage import collect_seldom
 from spark_jobs import transforms  # noqa: F401 (loaded before the forks)
 
 if __name__ == "__main__":
     sys.path[:] = [entry for entry in sys.path if not Path(entry).is_file()]
     sys.path_importer_cache.clear()
-    gc.collect()
-    gc.freeze()
+    collect_seldom()
     daemon.manager()

@@ -30,7 +30,7 @@ from common.settings import Settings
 
 TEACHER = Path(__file__).with_name("teacher.txt")
 TEACHER_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-RECIPE = f"1:{TEACHER_SHA256}"
+RECIPE = f"1:{DIMENSIONS}:{TEACHER_SHA256}"
 """Stored with the result: another recipe or teacher makes it invalid."""
 
 BATCH = 512
@@ -50,7 +50,7 @@ class DistillationFailed(click.ClickException):
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the result (default: the encoder's own).")
 def distill(out: Path | None) -> None:
-    """Make the text encoder (about a minute, 84 MB to fetch, 16 MB to keep); nothing to do if it is there."""
+    """Make the text encoder (about a minute, 84 MB to fetch, 8 MB to keep); nothing to do if it is there."""
     target = out or Settings.load().encoder_dir
     if is_valid(target):
         click.echo(f"text encoder: {target} is up to date")

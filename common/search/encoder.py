@@ -14,7 +14,9 @@ from safetensors.numpy import load_file
 from scipy.sparse import csr_matrix
 from tokenizers import Tokenizer
 
-DIMENSIONS = 256
+DIMENSIONS = 128
+"""Precision at 10 (`quality.py`) is 0.725; with 256 it is 0.729, at twice the memory to copy, store and search."""
+
 TABLE, TOKENIZER = "model.safetensors", "tokenizer.json"
 CACHED_WORDS = 100_000
 LONGEST_WORD = 64
@@ -35,7 +37,7 @@ class Encoder:
     """
 
     def __init__(self, table: np.ndarray, tokenizer: Tokenizer) -> None:
-        """`table`: (tokens, 256) weighted vectors by token id."""
+        """`table`: (tokens, DIMENSIONS) weighted vectors by token id."""
         rng = np.random.default_rng(20_22)
         hashed = rng.normal(size=(HASHED_ROWS, DIMENSIONS)).astype(np.float32)
         norms = np.linalg.norm(table.astype(np.float32), axis=1)
@@ -57,7 +59,7 @@ class Encoder:
         return cls(load_file(folder / TABLE)["embeddings"], tokenizer)
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Clean texts → (n, 256) float32 unit vectors. A text without any token gets the last axis, far from others."""
+        """Clean texts → (n, DIMENSIONS) float32 unit vectors; of no token, the last axis, far from others."""
         rows: list[int] = []
         ends = [0]
         cache = self._cache

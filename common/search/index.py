@@ -12,9 +12,10 @@ import json
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
+from itertools import islice
 from threading import Lock
 from typing import Any, Self, TypeVar
 
@@ -27,8 +28,8 @@ from common.search.rows import MAX_LANG, IndexRow, Operation, write_rows
 from common.settings import Settings
 
 SLICES = 10
-INSERT_ROWS = 200
-"""Rows per request: Milvus Lite is fastest at this size."""
+INSERT_ROWS = 400
+"""Rows per request: Milvus Lite is fastest at this size; it syncs its file for each."""
 
 WRITERS = 2
 PAGE = 8192
@@ -69,6 +70,7 @@ class Index:
         """`prefix` begins the names of the collections; the index keeps `max_rows` and up to a slice more."""
         self._uri, self._prefix = uri, prefix
         self.slice_rows = max(1, -(-max_rows // SLICES))
+        self._shape = f"{self.slice_rows}x{DIMENSIONS}"
         self._connected: MilvusClient | None = None
         self._connecting = Lock()
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="index")
@@ -88,11 +90,14 @@ class Index:
         """Lowest position that the index keeps when `newest_position` is the last; what is below has aged out."""
         return max(0, self.slice_of(newest_position) - SLICES) * self.slice_rows + 1
 
-    def insert(self, rows: Sequence[IndexRow]) -> None:
-        """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return."""
+    def insert(self, rows: Iterable[IndexRow]) -> None:
+        """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return.
+
+        Where `rows` takes its time, the next ones are made while Milvus takes the ones before.
+        """
         self._write(rows, "Insert")
 
-    def upsert(self, rows: Sequence[IndexRow]) -> None:
+    def upsert(self, rows: Iterable[IndexRow]) -> None:
         """Adds rows, or replaces them if they are there; several times slower than `insert`."""
         self._write(rows, "Upsert")
 
@@ -113,7 +118,7 @@ class Index:
 
     def slices(self) -> list[int]:
         """Numbers of the slices that exist, oldest first."""
-        return sorted(number for rows, number in self._collections().values() if rows == self.slice_rows)
+        return sorted(number for shape, number in self._collections().values() if shape == self._shape)
 
     def ids(self) -> list[int]:
         """Tweet ids of all rows: an id that is there twice comes twice."""
@@ -140,9 +145,9 @@ class Index:
         self._call(MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S)
 
     def drop_strangers(self) -> None:
-        """Drops this instance's collections of another slice size: `index_max_rows` was changed."""
-        for name, (rows, _) in self._collections().items():
-            if rows != self.slice_rows:
+        """Drops this instance's collections of another shape: `index_max_rows` or the encoder was changed."""
+        for name, (shape, _) in self._collections().items():
+            if shape != self._shape:
                 self._call(MilvusClient.drop_collection, name, timeout=TIMEOUT_S)
 
     def close(self) -> None:
@@ -150,29 +155,39 @@ class Index:
         if self._connected:
             self._connected.close()
 
-    def _collections(self) -> dict[str, tuple[int, int]]:
-        """Names of this instance's collections → (rows in a slice, number of the slice)."""
+    def _collections(self) -> dict[str, tuple[str, int]]:
+        """Names of this instance's collections → (shape of the slice, its number)."""
         names = self._call(MilvusClient.list_collections, timeout=READ_TIMEOUT_S)
-        matches = (re.fullmatch(rf"{self._prefix}_(\d+)_(\d+)", name) for name in names)
-        return {match[0]: (int(match[1]), int(match[2])) for match in matches if match}
+        matches = (re.fullmatch(rf"{self._prefix}_(\d+x\d+)_(\d+)", name) for name in names)
+        return {match[0]: (match[1], int(match[2])) for match in matches if match}
 
-    def _write(self, rows: Sequence[IndexRow], operation: Operation) -> None:
-        by_slice: defaultdict[int, list[IndexRow]] = defaultdict(list)
-        for row in rows:
-            by_slice[self.slice_of(row.position)].append(row)
-        oldest_kept = self._prepare(by_slice)
-        requests = [
-            (self._name(number), content[start : start + INSERT_ROWS])
-            for number, content in by_slice.items()
-            if number >= oldest_kept
-            for start in range(0, len(content), INSERT_ROWS)
-        ]
+    def _write(self, rows: Iterable[IndexRow], operation: Operation) -> None:
+        """Sends each request as soon as its rows are there, and returns when all are acknowledged."""
 
-        def write(request: tuple[str, list[IndexRow]]) -> None:
-            self._call(write_rows, operation, *request, timeout=TIMEOUT_S)
+        def write(name: str, content: list[IndexRow]) -> None:
+            self._call(write_rows, operation, name, content, timeout=TIMEOUT_S)
 
-        for _ in self._writers.map(write, requests):
-            pass
+        written: list[Future[None]] = []
+        try:
+            for request in self._requests(rows):
+                written.append(self._writers.submit(write, *request))
+            for each in written:
+                each.result()
+        finally:
+            # Whoever tries again must not find a request of the first attempt still on its way.
+            for each in written:
+                each.cancel()
+            wait(written)
+
+    def _requests(self, rows: Iterable[IndexRow]) -> Iterator[tuple[str, list[IndexRow]]]:
+        """(collection, rows) of each request; rows that would be too old already are left out."""
+        remaining = iter(rows)
+        while share := list(islice(remaining, INSERT_ROWS)):
+            by_slice: defaultdict[int, list[IndexRow]] = defaultdict(list)
+            for row in share:
+                by_slice[self.slice_of(row.position)].append(row)
+            oldest_kept = self._prepare(by_slice)
+            yield from ((self._name(number), content) for number, content in by_slice.items() if number >= oldest_kept)
 
     def _prepare(self, wanted: Collection[int]) -> int:
         """Makes the slices that are wanted, drops what is too old and returns the oldest number that is kept."""
@@ -242,7 +257,7 @@ class Index:
         )
 
     def _name(self, number: int) -> str:
-        return f"{self._prefix}_{self.slice_rows}_{number}"
+        return f"{self._prefix}_{self._shape}_{number}"
 
     def _client(self) -> MilvusClient:
         with self._connecting:

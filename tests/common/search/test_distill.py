@@ -4,6 +4,7 @@ import numpy as np
 from click.testing import CliRunner
 
 from common.search import distill
+from common.search.encoder import DIMENSIONS
 from common.settings import Settings
 
 
@@ -12,7 +13,7 @@ def test_components_come_by_falling_variance_and_keep_distances() -> None:
     vectors = rng.normal(size=(1000, 20)) @ rng.normal(size=(20, 384)) + 5
     reduced = distill.principal_components(vectors)
     variance = reduced.var(axis=0)
-    assert reduced.shape == (1000, 256)
+    assert reduced.shape == (1000, DIMENSIONS)
     assert (np.diff(variance) < 1e-6).all()
     np.testing.assert_allclose(
         np.linalg.norm(reduced[0] - reduced[1]), np.linalg.norm(vectors[0] - vectors[1]), rtol=1e-6

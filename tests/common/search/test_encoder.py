@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from common.search.encoder import CACHED_WORDS, Encoder
+from common.search.encoder import CACHED_WORDS, DIMENSIONS, Encoder
 from common.search.quality import THRESHOLD, precision_at_10
 
 
@@ -12,13 +12,13 @@ def similarity(encoder: Encoder, one: str, other: str) -> float:
 
 def test_vectors_are_unit_float32(encoder: Encoder) -> None:
     vectors = encoder.encode(["Storm warning for the coast", "", "😂", "東京は雨です", "x" * 5000])
-    assert vectors.shape == (5, 256)
+    assert vectors.shape == (5, DIMENSIONS)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
 
 
 def test_no_texts_give_no_vectors(encoder: Encoder) -> None:
-    assert encoder.encode([]).shape == (0, 256)
+    assert encoder.encode([]).shape == (0, DIMENSIONS)
 
 
 def test_a_vector_does_not_depend_on_the_batch(encoder: Encoder) -> None:
@@ -52,7 +52,7 @@ def test_the_cache_is_bounded_and_changes_nothing(encoder: Encoder) -> None:
 def test_quality_and_that_the_check_can_fail(encoder: Encoder) -> None:
     rng = np.random.default_rng(1)
     assert precision_at_10(encoder.encode) >= THRESHOLD
-    assert precision_at_10(lambda texts: rng.normal(size=(len(texts), 256))) < THRESHOLD / 3
+    assert precision_at_10(lambda texts: rng.normal(size=(len(texts), DIMENSIONS))) < THRESHOLD / 3
 
 
 def test_a_missing_encoder_names_the_remedy(tmp_path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from common.search.encoder import DIMENSIONS
 from common.search.index import SLICES, Index, IndexDown
 from common.search.rows import IndexRow
 from tests.common.search.servers import MilvusServer, await_true, free_port
@@ -15,7 +16,7 @@ DAY = 86_400_000_000
 
 
 def vector(seed: int) -> np.ndarray:
-    content = np.random.default_rng(seed).normal(size=256).astype(np.float32)
+    content = np.random.default_rng(seed).normal(size=DIMENSIONS).astype(np.float32)
     return content / np.linalg.norm(content)
 
 
