@@ -54,6 +54,7 @@ class PravegaProducer(Producer):
         """As long as the server is away the client looks for it, for about two minutes."""
         self._hand_over()
         with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
+            self._writer.push()
             while not self._writer.flush(SLICE_MS):
                 pass
             failure = self._writer.failure()

@@ -45,6 +45,17 @@ public final class BlockWriter implements AutoCloseable {
         return true;
     }
 
+    /** Says that no more comes: otherwise the client keeps the last events for tens of milliseconds, to add others. */
+    public void push() {
+        sender.execute(() -> {
+            try {
+                writer.flush();
+            } catch (RuntimeException failed) {
+                failure.compareAndSet(null, failed);
+            }
+        });
+    }
+
     /** True when everything taken so far is acknowledged or has failed. */
     public boolean flush(long timeoutMs) throws InterruptedException {
         if (!free.tryAcquire(maxInFlight, timeoutMs, TimeUnit.MILLISECONDS)) {
