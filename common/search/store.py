@@ -18,6 +18,7 @@ from typing import Any, Self
 import orjson
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, Row, Select, delete, event, func, insert, select
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from common.settings import Durability, Settings
@@ -81,17 +82,16 @@ class Store:
     def insert(self, batch: Sequence[EnrichedTweet]) -> Stored:
         """Stores a batch in one transaction, durable on return. Of a tweet already known the first row stays."""
         first = {tweet["tweet_id"]: tweet for tweet in reversed(batch)}
+        wanted = dict.fromkeys(tweet["tweet_id"] for tweet in batch)
         with self._connection(writes=True) as connection:
-            positions = _positions(connection, list(first))
-            oldest, newest = connection.execute(_ENDS).one()
-            new = [tweet_id for tweet_id in dict.fromkeys(t["tweet_id"] for t in batch) if tweet_id not in positions]
-            given = dict(zip(new, range((newest or 0) + 1, (newest or 0) + 1 + len(new)), strict=True))
-            if new:
-                now = time.time_ns() // 1000
-                rows = [_row(first[i], position, now) for i, position in given.items()]
-                connection.exec_driver_sql(self._insert, rows)
-                self._evict(connection, oldest or 1, (newest or 0) + len(new), EVICTION_FACTOR * len(new))
-        return Stored(positions | given, set(new))
+            known: dict[int, int] = {}
+            try:  # mostly all are new, and to look first would take as long as to insert
+                with connection.begin_nested():
+                    given = self._append(connection, [first[tweet_id] for tweet_id in wanted])
+            except IntegrityError:
+                known = _positions(connection, list(wanted))
+                given = self._append(connection, [first[tweet_id] for tweet_id in wanted if tweet_id not in known])
+        return Stored(known | given, set(given))
 
     def get(self, ids: Collection[int]) -> dict[int, Row[Any]]:
         """Rows by tweet id, as far as they exist."""
@@ -143,6 +143,17 @@ class Store:
 
     def close(self) -> None:
         self._engine.dispose()
+
+    def _append(self, connection: Connection, new: list[EnrichedTweet]) -> dict[int, int]:
+        """Inserts tweets, evicts as many old ones as must go, and returns the positions given."""
+        if not new:
+            return {}
+        oldest, newest = connection.execute(_ENDS).one()
+        begin, now = (newest or 0) + 1, time.time_ns() // 1000
+        rows = [_row(tweet, position, now) for position, tweet in enumerate(new, begin)]
+        connection.exec_driver_sql(self._insert, rows)
+        self._evict(connection, oldest or 1, begin + len(new) - 1, EVICTION_FACTOR * len(new))
+        return {tweet["tweet_id"]: position for position, tweet in enumerate(new, begin)}
 
     def _evict(self, connection: Connection, oldest: int, newest: int, limit: int) -> None:
         end = min(newest - self._max_rows, oldest + limit - 1)
