@@ -10,14 +10,14 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import orjson
 
 from common.search.encoder import Encoder
 from common.search.index import INSERT_ROWS, Index, IndexDown
 from common.search.rows import IndexRow
-from common.search.store import Store, Stored, created_at_us
+from common.search.store import Store, created_at_us
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
@@ -28,6 +28,9 @@ log = logging.getLogger(__name__)
 
 GROUP = "search"
 POLL_EVENTS, POLL_S = 8000, 0.1
+STORED_TOGETHER = 2000
+"""Tweets per transaction of the database."""
+
 RECENT_US = 60_000_000
 """Rows stored since then may be on their way into the index by another member: reconciling leaves them alone.
 
@@ -52,16 +55,18 @@ class Search:
 
     def handle(self, events: list[bytes]) -> None:
         tweets: list[EnrichedTweet] = [orjson.loads(event) for event in events]
-        stored = self._store.insert(tweets)
+        known: list[int] = []
         try:
-            self._enter(tweets, stored)
+            self._index.insert(self._stored(tweets, known))
+            if known:
+                self._index.upsert(index_rows(self._store, self._encoder, known))
         except IndexDown:
             self._suspect = True  # it may come back with less than it had acknowledged
             raise
         slow_down(self._delay_us, len(tweets))
         self._telemetry.record([tweet["ingest"]["sent_at_us"] for tweet in tweets])
-        if known := len(tweets) - len(stored.new):
-            self._telemetry.add(known=known)
+        if known:
+            self._telemetry.add(known=len(known))
         self._telemetry.save()
 
     def tick(self) -> None:
@@ -75,23 +80,33 @@ class Search:
         self._index.close()
         self._store.close()
 
-    def _enter(self, tweets: Sequence[EnrichedTweet], stored: Stored) -> None:
-        """Encodes the tweets of a batch, each once, and brings them into the index."""
-        distinct = {tweet["tweet_id"]: tweet for tweet in reversed(tweets)}
-        known = [tweet_id for tweet_id in distinct if tweet_id not in stored.new]
-        rows = self._rows([tweet for tweet_id, tweet in distinct.items() if tweet_id in stored.new], stored)
-        self._index.insert(rows)
-        if known:
-            self._index.upsert(index_rows(self._store, self._encoder, known))
+    def _stored(self, tweets: Sequence[EnrichedTweet], known: list[int]) -> Iterator[IndexRow]:
+        """Stores tweets, and yields what the index lacks of them; adds to `known` the ids of those stored before.
 
-    def _rows(self, tweets: Sequence[EnrichedTweet], stored: Stored) -> Iterator[IndexRow]:
-        """Encodes a request's rows at a time: the index takes the ones before meanwhile."""
-        for start in range(0, len(tweets), INSERT_ROWS):
-            share = tweets[start : start + INSERT_ROWS]
+        A share at a time: the index takes the rows of one while the next is stored and encoded.
+        """
+        for share in _shares(tweets, STORED_TOGETHER):
+            stored = self._store.insert(share)
+            new, rows = set(stored.new), []
+            for tweet in share:
+                tweet_id = tweet["tweet_id"]
+                if tweet_id in new:
+                    new.remove(tweet_id)
+                    rows.append(tweet)
+                else:
+                    known.append(tweet_id)
+            yield from self._rows(rows, stored.positions)
+
+    def _rows(self, tweets: Sequence[EnrichedTweet], positions: Mapping[int, int]) -> Iterator[IndexRow]:
+        for share in _shares(tweets, INSERT_ROWS):
             vectors = self._encoder.encode([tweet["clean_text"] for tweet in share])
             for tweet, vector in zip(share, vectors, strict=True):
                 tweet_id = tweet["tweet_id"]
-                yield IndexRow(tweet_id, stored.positions[tweet_id], vector, tweet["lang"], created_at_us(tweet))
+                yield IndexRow(tweet_id, positions[tweet_id], vector, tweet["lang"], created_at_us(tweet))
+
+
+def _shares(tweets: Sequence[EnrichedTweet], size: int) -> Iterator[Sequence[EnrichedTweet]]:
+    return (tweets[start : start + size] for start in range(0, len(tweets), size))
 
 
 def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> list[IndexRow]:
