@@ -1,0 +1,88 @@
+package io.github.murmuration.pravega.spark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.sun.management.UnixOperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.Trigger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What a thousand small epochs leave: their rows, once, and nothing else. A thread, a connection, a transaction or a
+ * lease that each epoch left behind would stop a query only after days.
+ */
+class ManyEpochsTest extends SparkTest {
+    private static final int EPOCHS = 1000;
+    /** After so many, pools and caches have their size. */
+    private static final int FIRST_EPOCHS = 50;
+    /** Far less than one for every ten epochs: pools breathe. */
+    private static final int THREADS_THAT_COME_AND_GO = 15;
+    private static final int FILES_THAT_COME_AND_GO = 30;
+
+    @TempDir
+    Path checkpoint;
+
+    private final Map<EpochStep, Integer> steps = new EnumMap<>(EpochStep.class);
+
+    @AfterEach
+    void observeNoMore() {
+        EpochStep.observe((step, record) -> { });
+    }
+
+    @Test
+    void epochsThatAreAppendedLeaveNothing() throws Exception {
+        copyOneByOne(stream(1));
+        assertEquals(Map.of(EpochStep.WRITTEN, EPOCHS, EpochStep.COMMITTED, EPOCHS), steps);
+    }
+
+    @Test
+    void epochsInTransactionsLeaveNothing() throws Exception {
+        copyOneByOne(stream(2));
+        assertEquals(Map.of(
+                EpochStep.WRITTEN, EPOCHS, EpochStep.RECORDED, EPOCHS, EpochStep.COMMITTED, EPOCHS), steps);
+    }
+
+    private void copyOneByOne(String target) throws Exception {
+        EpochStep.observe((step, record) -> steps.merge(step, 1, Integer::sum));
+        String source = stream(1);
+        append(source, 0, FIRST_EPOCHS);
+        copyTheRest(source, target);
+        int threads = threads().size();
+        long files = openFiles();
+        append(source, FIRST_EPOCHS, EPOCHS);
+        copyTheRest(source, target);
+
+        assertTrue(threads().size() <= threads + THREADS_THAT_COME_AND_GO, () -> threads().toString());
+        assertTrue(openFiles() <= files + FILES_THAT_COME_AND_GO, () -> files + " files, then " + openFiles());
+        try (Connections.Lease lease = Connections.lease(connection())) {
+            assertFalse(lease.connection().leases().any());
+        }
+        OpenTransactions.assertNoneRemains(target, Duration.ofSeconds(10));
+        assertEquals(range(0, EPOCHS), numbers(target));
+    }
+
+    private void copyTheRest(String source, String target) throws Exception {
+        StreamingQuery query = copy(readStream(source).option("max_events_per_trigger", 1).load(), target, checkpoint)
+                .trigger(Trigger.AvailableNow()).start();
+        query.awaitTermination();
+    }
+
+    private static List<String> threads() {
+        return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).sorted().toList();
+    }
+
+    /** Connections are among them. */
+    private static long openFiles() {
+        return ((UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean()).getOpenFileDescriptorCount();
+    }
+}
