@@ -72,8 +72,7 @@ class KilledDriverTest extends SparkTest {
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true).redirectOutput(folder.resolve("driver.log").toFile());
-        builder.environment().put("CLASSPATH", System.getProperty("surefire.test.class.path",
-                System.getProperty("java.class.path")));
+        builder.environment().put("CLASSPATH", LocalSpark.classPath());
         return builder.start().waitFor();
     }
 

@@ -7,6 +7,11 @@ final class LocalSpark {
     private LocalSpark() {
     }
 
+    /** Of the tests; for processes of their own. */
+    static String classPath() {
+        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    }
+
     static SparkSession create() {
         return SparkSession.builder()
                 .master("local[2,2]") // two threads, two attempts per task

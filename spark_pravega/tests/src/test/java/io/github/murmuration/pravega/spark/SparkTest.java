@@ -42,7 +42,7 @@ abstract class SparkTest {
     private static StreamManager streams;
 
     static synchronized SparkSession spark() {
-        if (spark == null) {
+        if (spark == null || spark.sparkContext().isStopped()) {
             spark = LocalSpark.create();
         }
         return spark;
