@@ -207,7 +207,7 @@ final class PravegaConnection {
         return tables.computeIfAbsent(scope + "/" + name, ignored -> {
             Waiting.on(controller.createKeyValueTable(scope, name, KeyValueTableConfiguration.builder()
                     .partitionCount(1).primaryKeyLength(keyLength).secondaryKeyLength(0).build()));
-            return new KeyValueTableFactoryImpl(scope, controller, pool)
+            return new KeyValueTableFactoryImpl(scope, TablePermissions.of(controller), pool)
                     .forKeyValueTable(name, KeyValueTableClientConfiguration.builder().build());
         });
     }

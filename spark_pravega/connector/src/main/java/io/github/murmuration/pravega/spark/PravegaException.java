@@ -18,6 +18,12 @@ public final class PravegaException extends RuntimeException {
         super(cause);
     }
 
+    /** Pravega does not let this user in, or not there. */
+    static PravegaException refused(Throwable cause) {
+        return new PravegaException("Pravega refuses access: " + PravegaOptions.AUTH_METHOD + " and "
+                + PravegaOptions.AUTH_TOKEN + " are missing, wrong, or of a user without the permission", cause);
+    }
+
     /** Events that were to be read are gone. */
     static PravegaException dataLoss(Segment segment, Throwable cause) {
         return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read from: "

@@ -1,7 +1,11 @@
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.shaded.io.grpc.Status;
+import io.github.murmuration.pravega.shaded.io.grpc.StatusRuntimeException;
 import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
+import java.util.EnumSet;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -10,6 +14,9 @@ import java.util.concurrent.TimeoutException;
 
 /** Waits for Pravega's futures. */
 final class Waiting {
+    private static final Set<Status.Code> REFUSALS =
+            EnumSet.of(Status.Code.UNAUTHENTICATED, Status.Code.PERMISSION_DENIED);
+
     private Waiting() {
     }
 
@@ -68,6 +75,9 @@ final class Waiting {
         Throwable cause = cause(failure);
         if (cause instanceof Error error) {
             throw error;
+        }
+        if (cause instanceof StatusRuntimeException answer && REFUSALS.contains(answer.getStatus().getCode())) {
+            return PravegaException.refused(cause);
         }
         return cause instanceof RuntimeException unchecked ? unchecked : new PravegaException(cause);
     }
