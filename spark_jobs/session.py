@@ -53,12 +53,14 @@ STREAMING = {
     # A batch that only evicts state would delay the next one with tweets, which evicts as well.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "20",
-    "spark.sql.streaming.pollingDelay": "10ms",
+    # How often a query without an interval of its own looks whether something has come.
+    "spark.sql.streaming.pollingDelay": "100ms",
     "spark.sql.streaming.stopTimeout": "20s",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "5000",
     "spark.python.worker.reuse": "true",
 }
 
+EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
 OPTIMIZER_RULES = {
     "ColumnPruning", "CollapseProject", "ConstantFolding", "EliminateSerialization", "RemoveNoopOperators",
 }  # fmt: skip
@@ -90,7 +92,8 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         if jars := sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar")):
             conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
-    exclude_rules(spark)
+    if not conf.contains(EXCLUDED_RULES):
+        exclude_rules(spark)
     log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setLevel(CHATTY, log4j.Level.ERROR)
     return spark
@@ -106,4 +109,4 @@ def exclude_rules(spark: SparkSession) -> None:
     required = optimizer.nonExcludableRules()
     names -= {required.apply(at) for at in range(required.size())}
     excluded = sorted(name for name in names if name.rpartition(".")[2] not in OPTIMIZER_RULES)
-    spark.conf.set("spark.sql.optimizer.excludedRules", ",".join(excluded))
+    spark.conf.set(EXCLUDED_RULES, ",".join(excluded))

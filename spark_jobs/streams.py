@@ -20,15 +20,17 @@ def read(spark: SparkSession, middleware: Middleware, stream: str) -> DataFrame:
 
 def write(
     rows: DataFrame, middleware: Middleware, streams: Sequence[str], name: str, output_mode: str = "append",
-    may_repeat: bool = False,
+    may_repeat: bool = False, interval_ms: int | None = None,
 ) -> StreamingQuery:  # fmt: skip
     """Starts the query `name`, which writes (event, key, stream) to `streams` through one sink.
 
     Exactly once where the middleware can, unless its events `may_repeat` without harm: that costs requests of its own,
     and events can be read only when the whole batch is written.
+    `interval_ms` between its micro-batches is the setting, or given: 0 means whenever something has come.
     Its checkpoint lies apart by instance and middleware; its tasks share the machine fairly with the other queries.
     """
     settings, binding = middleware.settings, middleware.spark(streams[0])
+    interval_ms = settings.trigger_interval_ms if interval_ms is None else interval_ms
     options = {**binding.write_options, **(binding.repeating_options if may_repeat else {})}
     columns = [
         F.col("event").alias(binding.event_column),
@@ -43,7 +45,7 @@ def write(
         .option("checkpointLocation", str(settings.checkpoint_dir / name))
         .queryName(name)
         .outputMode(output_mode)
-        .trigger(processingTime=f"{settings.trigger_interval_ms} milliseconds")
+        .trigger(processingTime=f"{interval_ms} milliseconds")
         .start()
     )
 
