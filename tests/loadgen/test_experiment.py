@@ -40,7 +40,7 @@ def test_a_board_is_shared_by_its_path(tmp_path: Path) -> None:
 def test_the_processes_share_one_even_schedule() -> None:
     parts = [Part("i", "r", 1000.0, 4, n, "lean", 1, "b") for n in range(4)]
     assert [part.offset_us() for part in parts] == [0, 1000, 2000, 3000]
-    assert [processes_for(rate, 4) for rate in (1, 10_000, 10_001, 143_199)] == [1, 1, 2, 4]
+    assert [processes_for(rate, 4) for rate in (1, 20_000, 20_001, 143_199)] == [1, 1, 2, 4]
 
 
 def test_what_was_not_pushed_in_time_was_held_up() -> None:
