@@ -23,7 +23,9 @@ def start(spark: SparkSession, middleware: Middleware) -> StreamingQuery:
     counts = transforms.count_hashtags(streams.read(spark, middleware, ENRICHED), delay_s)
     # Counts are whole and the consumer keeps the maximum, so a repeat changes nothing. Each batch of enrich is counted
     # as soon as it is there: at an interval of its own it would wait for the next, and now and then miss that.
-    return streams.write(counts, middleware, (HASHTAG_COUNTS,), NAME, output_mode="update", may_repeat=True, interval_ms=0)
+    return streams.write(
+        counts, middleware, (HASHTAG_COUNTS,), NAME, output_mode="update", may_repeat=True, interval_ms=0
+    )
 
 
 if __name__ == "__main__":
