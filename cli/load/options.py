@@ -34,4 +34,4 @@ def settle(command: Any) -> Any:
 
 def processes(command: Any) -> Any:
     return click.option("--processes", type=click.IntRange(1, 16), help="Generator processes.  "
-                        "[default: one for each 10,000 tweets/s]")(command)
+                        "[default: one for each 20,000 tweets/s]")(command)
