@@ -74,7 +74,6 @@ class Index:
         self._connected: MilvusClient | None = None
         self._connecting = Lock()
         self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="index")
-        self._readers = ThreadPoolExecutor(SLICES + 1, thread_name_prefix="search")
         self._slices: set[int] = set()
 
     @classmethod
@@ -111,14 +110,9 @@ class Index:
             conditions.append(f"lang == {json.dumps(lang[:MAX_LANG], ensure_ascii=False)}")
         if since is not None:
             conditions.append(f"created_at_us >= {round(since.timestamp() * 1e6)}")
-
-        def search_slice(number: int) -> list[tuple[int, float]]:
-            return self._search_slice(number, vector, limit, " and ".join(conditions))
-
         nearest: dict[int, float] = {}
-        # All slices at once: each may wait for rows that are being inserted, and so they wait together.
-        for hits in self._readers.map(search_slice, self.slices()):
-            for tweet_id, distance in hits:
+        for number in self.slices():
+            for tweet_id, distance in self._search_slice(number, vector, limit, " and ".join(conditions)):
                 nearest[tweet_id] = min(distance, nearest.get(tweet_id, distance))
         return heapq.nsmallest(limit, nearest.items(), key=lambda hit: hit[1])
 
@@ -158,7 +152,6 @@ class Index:
 
     def close(self) -> None:
         self._writers.shutdown()
-        self._readers.shutdown()
         if self._connected:
             self._connected.close()
 
