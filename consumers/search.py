@@ -11,6 +11,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import orjson
 
@@ -25,6 +26,7 @@ from common.tweets import ENRICHED, EnrichedTweet
 from consumers.runner import main
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 GROUP = "search"
 POLL_EVENTS, POLL_S = 8000, 0.1
@@ -105,8 +107,8 @@ class Search:
                 yield IndexRow(tweet_id, positions[tweet_id], vector, tweet["lang"], created_at_us(tweet))
 
 
-def _shares(tweets: Sequence[EnrichedTweet], size: int) -> Iterator[Sequence[EnrichedTweet]]:
-    return (tweets[start : start + size] for start in range(0, len(tweets), size))
+def _shares(whole: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (whole[start : start + size] for start in range(0, len(whole), size))
 
 
 def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> list[IndexRow]:
@@ -147,8 +149,8 @@ def _reconcile_slice(store: Store, index: Index, encoder: Encoder, number: int, 
         index.delete(number, surplus)
     if lacking:
         log.warning("slice %d of the index lacks %d tweets of the database", number, len(lacking))
-    for at in range(0, len(lacking), ROWS_PER_REPAIR):
-        index.upsert(index_rows(store, encoder, lacking[at : at + ROWS_PER_REPAIR]))
+    for share in _shares(lacking, ROWS_PER_REPAIR):
+        index.upsert(index_rows(store, encoder, share))
 
 
 if __name__ == "__main__":

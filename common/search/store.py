@@ -81,16 +81,17 @@ class Store:
 
     def insert(self, batch: Sequence[EnrichedTweet]) -> Stored:
         """Stores a batch in one transaction, durable on return. Of a tweet already known the first row stays."""
-        first = {tweet["tweet_id"]: tweet for tweet in reversed(batch)}
-        wanted = dict.fromkeys(tweet["tweet_id"] for tweet in batch)
+        first: dict[int, EnrichedTweet] = {}
+        for tweet in batch:
+            first.setdefault(tweet["tweet_id"], tweet)
         with self._connection(writes=True) as connection:
             known: dict[int, int] = {}
             try:  # mostly all are new, and to look first would take as long as to insert
                 with connection.begin_nested():
-                    given = self._append(connection, [first[tweet_id] for tweet_id in wanted])
+                    given = self._append(connection, list(first.values()))
             except IntegrityError:
-                known = _positions(connection, list(wanted))
-                given = self._append(connection, [first[tweet_id] for tweet_id in wanted if tweet_id not in known])
+                known = _positions(connection, list(first))
+                given = self._append(connection, [tweet for tweet_id, tweet in first.items() if tweet_id not in known])
         return Stored(known | given, set(given))
 
     def get(self, ids: Collection[int]) -> dict[int, Row[Any]]:
