@@ -21,9 +21,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 from html.entities import html5
 from typing import Any
+
+from common.remembered import remembered
 
 MAX_HASHTAG = 140
 """Longer hashtags are none: X allows 100 characters, and NFKC may expand some."""
@@ -79,7 +80,7 @@ def hashtags(text: str, entities: Any = None) -> list[str]:
     return _distinct(_HASHTAG.findall(_LINK.sub(" ", _decode(text))))
 
 
-@lru_cache(maxsize=16_384)
+@remembered(16_384)
 def normal_hashtag(tag: str) -> str:
     """NFKC, case-folded, without '#'; empty if it is no hashtag: digits only, or too long."""
     tag = unicodedata.normalize("NFKC", readable(tag)).casefold()

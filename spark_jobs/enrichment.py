@@ -11,11 +11,11 @@ import hashlib
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import orjson
 
+from common.remembered import remembered
 from common.text import clean_text, hashtags, readable
 from common.tweets import ENRICHED, REJECTED, REJECTED_EVENT_BYTES, EnrichedTweet, Ingest, Reason, RejectedEvent
 
@@ -214,7 +214,7 @@ def _language(value: Any) -> str:
     return value if isinstance(value, str) and _LANGUAGE.fullmatch(value) else UNDETERMINED
 
 
-@lru_cache(maxsize=8192)
+@remembered(8192)
 def _created(written: str) -> tuple[int, str]:
     """µs since the epoch, cut to the milliseconds that `created_at` keeps, and that. Tweets of one moment share it."""
     if not _RFC3339.fullmatch(written):

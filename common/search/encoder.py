@@ -82,8 +82,8 @@ class Encoder:
         """Rows of one whitespace-separated word, remembered. Threads may learn the same word twice, to no harm."""
         if len(self._cache) >= CACHED_WORDS:
             self._cache.clear()
-        rows = tuple(self._rows(word[:LONGEST_WORD]))
-        self._cache[word] = rows
+        beginning = word[:LONGEST_WORD]
+        rows = self._cache[beginning] = tuple(self._rows(beginning))
         return rows
 
     def _rows(self, word: str) -> Iterable[int]:
