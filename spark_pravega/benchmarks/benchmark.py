@@ -16,7 +16,7 @@ import platform
 import statistics
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -40,6 +40,10 @@ def events(spark: SparkSession, count: int) -> DataFrame:
     return spark.range(0, count, 1, PARTITIONS).select(F.substring(text, 1, EVENT_BYTES).alias("event"))
 
 
+def stream_name(guarantee: str, attempt: str) -> str:
+    return f"{guarantee.replace(' ', '-')}-{attempt}"
+
+
 def seconds(work: Callable[[], Any]) -> float:
     began = time.perf_counter()
     work()
@@ -51,7 +55,7 @@ def measure_writes(
 ) -> dict[str, float]:
     found = {}
     for guarantee in system.guarantees:
-        stream = f"{guarantee.replace(' ', '-')}-{attempt}"
+        stream = stream_name(guarantee, attempt)
         system.create(stream)
         sink = system.writer(rows.select(F.col("event").alias(system.event)).write.mode("append"), stream, guarantee)
         found[f"write {guarantee}, events/s"] = count / seconds(sink.save)
@@ -67,7 +71,7 @@ def read_all(spark: SparkSession, system: System, stream: str, count: int) -> No
 
 
 def measure_reads(spark: SparkSession, system: System, count: int, attempt: str) -> dict[str, float]:
-    stream = f"{AT_LEAST.replace(' ', '-')}-{attempt}"
+    stream = stream_name(AT_LEAST, attempt)
 
     def available_now() -> None:
         with TemporaryDirectory() as checkpoint:
@@ -125,7 +129,7 @@ def measure_micro_batches(spark: SparkSession, system: System, attempt: str, pac
     """Copies a paced stream with a trigger of 1 s. A latency lasts from when an event was due until its batch ended."""
     found: dict[str, float] = {}
     for guarantee in system.guarantees:
-        batches = copied_batches(spark, system, guarantee, f"{guarantee.replace(' ', '-')}-{attempt}", pace)
+        batches = copied_batches(spark, system, guarantee, stream_name(guarantee, attempt), pace)
         copied = sum(each["numInputRows"] for each in batches[1:])
         took = (ended_ms(batches[-1]) - ended_ms(batches[0])) / 1000
         latencies = sorted(
@@ -175,9 +179,8 @@ def ended_ms(progress: dict[str, Any]) -> float:
     return datetime.fromisoformat(progress["timestamp"]).timestamp() * 1000 + progress["durationMs"]["triggerExecution"]
 
 
-def quantile(weighted: Iterable[tuple[float, float]], part: float) -> float:
+def quantile(pairs: Sequence[tuple[float, float]], part: float) -> float:
     """Of (value, weight), sorted."""
-    pairs = list(weighted)
     rest = part * sum(weight for _, weight in pairs)
     for value, weight in pairs:
         rest -= weight

@@ -86,9 +86,7 @@ class ClusterTest extends SparkTest {
         assertFalse(OpenTransactions.on(target).isEmpty());
 
         kill(executor);
-        write.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        assertEquals(range(0, EVENTS), numbers(target));
-        OpenTransactions.assertNoneRemains(target, UNTIL_EXPIRED);
+        assertWrittenOnce(write, UNTIL_EXPIRED);
     }
 
     /** Spark does not repeat a task that has told its result: its transaction must outlive the executor. */
@@ -109,22 +107,18 @@ class ClusterTest extends SparkTest {
         assertEquals(0, readableBytes());
         tell(killed, 1);
 
-        write.get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        assertEquals(range(0, EVENTS), numbers(target));
-        OpenTransactions.assertNoneRemains(target, UNTIL_ABORTED);
+        assertWrittenOnce(write, UNTIL_ABORTED);
     }
 
     @ParameterizedTest
     @EnumSource
     void aTaskFailsAfterHalfOfItsRows(Kind kind) throws Exception {
         cluster = Cluster.local();
-        write(kind, event -> {
+        assertWrittenOnce(write(kind, event -> {
             if (event.equals(MIDST)) {
                 throw new IllegalStateException("half of the rows");
             }
-        }).get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        assertEquals(range(0, EVENTS), numbers(target));
-        OpenTransactions.assertNoneRemains(target, UNTIL_ABORTED);
+        }), UNTIL_ABORTED);
     }
 
     /** The write ends although the first attempt does not: a second one has taken its place. */
@@ -133,13 +127,11 @@ class ClusterTest extends SparkTest {
     void aSlowTaskIsSpeculated(Kind kind) throws Exception {
         cluster = Cluster.speculating();
         File never = file("never");
-        write(kind, event -> {
+        assertWrittenOnce(write(kind, event -> {
             if (event.equals(MIDST)) {
                 await(never::exists);
             }
-        }).get(LIMIT_SECONDS, TimeUnit.SECONDS);
-        assertEquals(range(0, EVENTS), numbers(target));
-        OpenTransactions.assertNoneRemains(target, UNTIL_ABORTED);
+        }), UNTIL_ABORTED);
     }
 
     /** Begins to write all events into the target, by two tasks. */
@@ -167,6 +159,13 @@ class ClusterTest extends SparkTest {
             query.stop();
             return null;
         });
+    }
+
+    /** @param limit how long a transaction may stay open that no task ends */
+    private void assertWrittenOnce(CompletableFuture<Void> write, Duration limit) throws Exception {
+        write.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        assertEquals(range(0, EVENTS), numbers(target));
+        OpenTransactions.assertNoneRemains(target, limit);
     }
 
     private static CompletableFuture<Void> inBackground(Callable<Void> task) {

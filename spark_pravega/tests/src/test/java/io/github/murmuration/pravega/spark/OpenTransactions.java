@@ -22,8 +22,6 @@ import java.util.List;
  * segment for each, of which its containers' own metadata tells. Pravega's client lists no open transactions.
  */
 final class OpenTransactions {
-    /** Of the segment store; small, for a quick start. */
-    static final int CONTAINERS = 4;
     private static final int KEYS_AT_ONCE = 1000;
 
     private OpenTransactions() {
@@ -37,7 +35,7 @@ final class OpenTransactions {
                 RawClient client = new RawClient(new PravegaNodeUri(
                         "127.0.0.1", PravegaServer.segmentStorePort(DurablePravega.PORT)), pool)) {
             List<String> segments = new ArrayList<>();
-            for (int container = 0; container < CONTAINERS; container++) {
+            for (int container = 0; container < PravegaServer.CONTAINERS; container++) {
                 segments.addAll(keys(client, NameUtils.getMetadataSegmentName(container)));
             }
             return segments.stream()

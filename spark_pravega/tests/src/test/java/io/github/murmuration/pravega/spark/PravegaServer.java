@@ -24,6 +24,8 @@ import java.util.stream.Stream;
 final class PravegaServer implements AutoCloseable {
     /** Free ports that one server takes, from its first on. */
     static final int PORTS = 6;
+    /** Of the segment store; few, for a quick start. */
+    static final int CONTAINERS = 4;
     private static final Path JARS = Path.of(System.getProperty("pravega.test.jars"));
     private static final String ZNODE = "/pravega/test";
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
@@ -44,15 +46,19 @@ final class PravegaServer implements AutoCloseable {
         this.security = security;
         zookeeper = firstPort;
         bookie = firstPort + 1;
-        controller = firstPort + 2;
+        controller = controllerPort(firstPort);
         controllerRest = firstPort + 3;
-        segmentStore = firstPort + 4;
+        segmentStore = segmentStorePort(firstPort);
         admin = firstPort + 5;
     }
 
     /** Where a server with this first port has its controller. */
     static String controllerAddress(int firstPort) {
-        return "127.0.0.1:" + (firstPort + 2);
+        return "127.0.0.1:" + controllerPort(firstPort);
+    }
+
+    private static int controllerPort(int firstPort) {
+        return firstPort + 2;
     }
 
     static int segmentStorePort(int firstPort) {
@@ -122,7 +128,7 @@ final class PravegaServer implements AutoCloseable {
                 controller.service.rest.listener.host.ip=127.0.0.1
                 controller.service.rest.listener.port=%3$d
                 controller.rebalance.interval.seconds.min=2
-                """.formatted(zookeeperAddress, controller, controllerRest, OpenTransactions.CONTAINERS)
+                """.formatted(zookeeperAddress, controller, controllerRest, CONTAINERS)
                 + security.controllerSettings(dir);
         serve("controller", 384, controllerSettings.lines().map(setting -> "-D" + setting).toList(),
                 "io.pravega.controller.server.Main");
@@ -149,7 +155,7 @@ final class PravegaServer implements AutoCloseable {
                 filesystem.root=%4$s/long-term
                 autoScale.controller.connect.uri=%8$s127.0.0.1:%5$d
                 metrics.statistics.enable=false
-                """.formatted(zookeeperAddress, segmentStore, ZNODE, dir, controller, OpenTransactions.CONTAINERS,
+                """.formatted(zookeeperAddress, segmentStore, ZNODE, dir, controller, CONTAINERS,
                         admin, security.scheme())
                 + security.segmentStoreSettings(dir));
         List<String> jvm = new ArrayList<>(security.segmentStoreCredentials());
