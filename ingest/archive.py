@@ -76,7 +76,7 @@ def compress(path: Path) -> None:
     """Replaces a file by its compressed form, which is complete before the plain one goes."""
     target, partial = path.with_suffix(CLOSED), path.with_suffix(".partial")
     with path.open("rb") as plain, partial.open("wb") as compressed:
-        zstandard.ZstdCompressor(level=3).copy_stream(plain, compressed)
+        zstandard.ZstdCompressor(level=1).copy_stream(plain, compressed)
         compressed.flush()
         os.fsync(compressed.fileno())
     partial.rename(target)

@@ -55,7 +55,7 @@ class Search:
             if isinstance(step, Capacity):
                 return step
             long = is_long(step, self.history)
-            spec = replace(self._spec, rate=step.rate,
+            spec = replace(self._spec, rate=step.rate, gives_up=True,
                            seconds=max(self._spec.seconds, CONFIRMATION_SECONDS) if long else self._spec.seconds)
             try:
                 check(step.rate * (spec.settle_s + 2 * spec.seconds))

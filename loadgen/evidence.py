@@ -73,3 +73,5 @@ class Evidence:
     latency: Mapping[str, Latency]
     drained_s: Mapping[str, float | None] = field(default_factory=dict)
     audit: Mapping[str, Audited] | None = None
+    gave_up: bool = False
+    """The interval ended early: too many of its tweets were late already."""

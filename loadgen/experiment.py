@@ -1,7 +1,7 @@
 """One experiment on a running stack: load, samples, drain, audit, verdict.
 
 The tweets judged are those scheduled in an interval of whole seconds, after `settle_s` at the same rate. An interval
-that leaves the growth of a backlog undecided is doubled, once.
+that leaves the growth of a backlog undecided is doubled, once; one whose failure is beyond doubt may end early.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from loadgen.evidence import PUBLISHED, Audited, Evidence, Offered, Sample
 from loadgen.load import Load, processes_for, remove_runs
 from loadgen.result import Result, Spec
 from loadgen.users import Users
-from loadgen.verdict import DRAIN_SECONDS, LEAST_SECONDS, judge, must_extend
+from loadgen.verdict import DRAIN_SECONDS, LEAST_SECONDS, is_hopeless, judge, must_extend
 
 SAMPLE_SECONDS = 0.25
 BURST_SECONDS, CATCH_UP_SECONDS = 300.0, 600.0
@@ -87,8 +87,10 @@ class Experiment:
         self._sample_until("settling", self._first)
         used, host, offered, counted = self._cpu(before), host_cpu(), self._offered(), self._counters.since()
         self._end = self._first + int(spec.seconds)
-        self._sample_until("measuring", self._end)
-        if must_extend(self._judged(), spec.rate):
+        self._sample_until("measuring", self._end, self._is_hopeless if spec.gives_up else None)
+        if gave_up := time.time() < self._end:
+            self._end = max(self._first + 1, int(time.time()))
+        elif must_extend(self._judged(), spec.rate):
             self._end += int(spec.seconds)
             self._sample_until("extending", self._end)
         self._load.end_at(self._end)
@@ -106,7 +108,7 @@ class Experiment:
         evidence = Evidence(
             spec.rate, spec.objective_ms, offered, idle, self._judged(), latency,
             {stage: None if at is None or at > DRAIN_SECONDS else at for stage, at in gone.items()},
-            audit(self._load.runs, AUDIT_SECONDS),
+            audit(self._load.runs, AUDIT_SECONDS), gave_up,
         )
         after, since = self._stack.processes(), self._counters.since()
         return Result(
@@ -141,6 +143,9 @@ class Experiment:
             return None
         self._samples.append(Sample(now - self._first, backlog))
         return self._samples[-1]
+
+    def _is_hopeless(self, sample: Sample) -> bool:
+        return is_hopeless(sample, self._spec.rate, self._spec.seconds, self._spec.objective_ms)
 
     def _judged(self) -> tuple[Sample, ...]:
         """The samples of the interval, with that of its end."""

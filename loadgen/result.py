@@ -17,7 +17,8 @@ from loadgen.verdict import Verdict
 class Spec:
     """One experiment: `rate` in tweets/s for `seconds`, after `settle_s` at the same rate that are not judged.
 
-    Below 60 s it is a burst: no growth of a backlog can be told, and publishing may take as long as it takes.
+    Below 60 s it is a burst: no growth of a backlog can be told, and publishing may take as long as it takes. One that
+    `gives_up` ends as soon as it has failed beyond doubt, and leaves less to catch up on.
     """
 
     rate: float
@@ -28,6 +29,7 @@ class Spec:
     seed: int = 1
     users: int = 0
     processes: int | None = None
+    gives_up: bool = False
 
 
 @dataclass

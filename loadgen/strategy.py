@@ -59,7 +59,7 @@ class Capacity:
 class Plan:
     """Bounds of a search. Rates in tweets/s; `attempt_s` and `confirmation_s` are what an attempt takes, all told."""
 
-    first: float = 500.0
+    first: float = 1000.0
     factor: float = 2.0
     tolerance: float = 0.05
     lowest: float = 1.0

@@ -24,6 +24,10 @@ IDLE_SHARE = 0.05
 
 DRAIN_SECONDS = 20.0
 
+HOPELESS_SHARE = 0.2
+"""Of the tweets of an interval: with so many late, no p99 can hold. A hundredth would do; a stage that is at work on
+a backlog shows better what it can do."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -93,6 +97,18 @@ def must_extend(samples: tuple[Sample, ...], rate: float) -> bool:
     return "undecided" in trends and "growing" not in trends
 
 
+def is_hopeless(sample: Sample, rate: float, seconds: float, objective_ms: float) -> bool:
+    """Whether HOPELESS_SHARE of the tweets of an interval of `seconds` are late already, wherever they are.
+
+    The newest are those that wait: of what waits at a stage, or has not come there, all but that of the last
+    `objective_ms` is late, as far as it was scheduled within the interval.
+    """
+    objective_s = objective_ms / 1000
+    waiting = sample.backlog[PUBLISHED] + max(sample.backlog[stage] for stage in JUDGED)
+    late = min(waiting - rate * objective_s, rate * (sample.at - objective_s))
+    return late > HOPELESS_SHARE * rate * seconds
+
+
 def is_long_enough(samples: tuple[Sample, ...]) -> bool:
     """Each sample stands for the time around it: n of them span n gaps."""
     if len(samples) < LEAST_SAMPLES:
@@ -146,8 +162,9 @@ def _latency(evidence: Evidence) -> Finding:
     p99 = {stage: evidence.latency[stage].p99 for stage in STAGES}
     figure = ", ".join(f"p99 to {stage} {_milliseconds(p99[stage])}" for stage in JUDGED)
     late = [s for s in JUDGED if (found := p99[s]) is None or found > evidence.objective_ms]
-    if not late:
+    if not (late or evidence.gave_up):
         return Finding(True, figure, detail=detail)
+    late = late or list(JUDGED)
     return Finding(False, f"{figure}, the objective is {evidence.objective_ms:,.0f} ms", _slowest(p99, late[0]), detail)
 
 

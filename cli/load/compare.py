@@ -51,7 +51,7 @@ def names(known: tuple[str, ...]) -> Any:
 @click.option("--repeat", default=1, show_default=True, type=click.IntRange(min=1), help="Searches of each.")
 @click.option("--budget", default=25.0, show_default=True, type=click.FloatRange(min=0),
               help="Minutes for each search.")
-@click.option("--first", default=500.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
+@click.option("--first", default=1000.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
 @click.option("--out", required=True, type=click.Path(path_type=Path, file_okay=False),
               help="Folder for results.json and report.html.")
 @options.slo_ms

@@ -29,7 +29,7 @@ ORDINARY_RATE = 5700.0
 @click.option("--budget", default=25.0, show_default=True, type=click.FloatRange(min=0), help="Minutes for all of it.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Folder for results.json and report.html.  [default: load-<time>]")
-@click.option("--first", default=500.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
+@click.option("--first", default=1000.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=60),
               help="How long each rate is measured, beside the confirmation.")
 @options.slo_ms

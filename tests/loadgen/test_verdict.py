@@ -10,7 +10,7 @@ import pytest
 
 from common.tweets import STAGES
 from loadgen.evidence import Audited, Evidence, Latency, Offered, Sample
-from loadgen.verdict import judge, must_extend
+from loadgen.verdict import is_hopeless, judge, must_extend
 
 RATE = 1000.0
 AUDITED = ("published", "enriched", "ranked", "stored", "indexed")
@@ -71,6 +71,7 @@ CASES = {
     "late from the beginning": (
         replace(GOOD, latency=latency(published=5e3, enriched=5.1e3, ranked=5.2e3, searchable=5.3e3)),
         "fail", "published", "latency"),
+    "given up": (replace(GOOD, samples=samples(seconds=9), gave_up=True), "fail", "ranked", "latency"),
     "what never arrived is infinitely late": (
         replace(GOOD, latency=latency(searchable=None)), "fail", "searchable", "latency"),
     "nothing gets past Spark": (
@@ -113,3 +114,19 @@ def test_extending_decides() -> None:
     undecided = {"searchable": 9.0}
     assert must_extend(samples(undecided, noise=150), RATE)
     assert judge(replace(GOOD, samples=samples(undecided, seconds=120, noise=150))).judgement == "pass"
+
+
+@pytest.mark.parametrize(("at", "backlog", "hopeless"), [
+    (30, {"searchable": 14_100}, True),
+    (30, {"searchable": 13_900}, False),
+    (30, {"ranked": 8_000, "published": 6_100}, True),
+    (30, {"searchable": 8_000, "ranked": 6_100}, False),  # the same tweets at two stages
+    (13, {"searchable": 900_000}, False),  # most of them were scheduled before the interval
+    (15, {"searchable": 900_000}, True),
+    (-5, {"searchable": 900_000}, False),
+])
+def test_an_interval_is_hopeless_with_a_fifth_of_its_tweets_late(
+    at: float, backlog: dict[str, int], hopeless: bool
+) -> None:
+    sample = Sample(at, dict.fromkeys(STAGES, 0) | backlog)
+    assert is_hopeless(sample, RATE, 60, 2000) is hopeless
