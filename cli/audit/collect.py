@@ -34,7 +34,10 @@ HEAD_BYTES = 1024
 class Collector:
     """Follows the streams of an instance; each `drain` goes on where the last one ended."""
 
-    def __init__(self, settings: Settings, manifests: dict[str, Manifest], consumers: dict[str, Consumer]) -> None:
+    def __init__(
+        self, settings: Settings, manifests: dict[str, Manifest], consumers: dict[str, Consumer], start: Start
+    ) -> None:
+        """`start`: where the consumers begin; from the tail no earlier rows of the database are looked at either."""
         self._settings = settings
         self._consumers = consumers
         self.runs: dict[str, RunLedger] = {}
@@ -42,6 +45,7 @@ class Collector:
         self.ranking = RankingLedger()
         self.counts: dict[Bucket, int] = {}
         self._store = Store.open(settings)
+        self._since = self._store.newest_position() + 1 if start == "tail" else 1
         self._index = Index.open(settings)
         self._redis = redis.Redis.from_url(settings.redis_address, decode_responses=True)
 
@@ -71,7 +75,7 @@ class Collector:
         for run, ledger in self.runs.items():
             stages["published"] += ledger.check_published()
             stages["enriched"] += ledger.check_enriched()
-            stored = self._store.run_rows(run)
+            stored = self._store.run_rows(run, self._since)
             own = {tweet for tweet, _ in stored}
             known = own | self._store.positions(set(ledger.tweets.values()) - own).keys()
             stages["stored"] += ledger.check_stored(stored, known, self._store.is_full())
@@ -143,4 +147,4 @@ def collecting(settings: Settings, manifests: dict[str, Manifest], start: Start 
         for stream in (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS):
             stack.callback(middleware.forget_group, stream, group)
             consumers[stream] = stack.enter_context(middleware.consumer(stream, group, start=start))
-        yield Collector(settings, manifests, consumers)
+        yield Collector(settings, manifests, consumers, start)

@@ -121,10 +121,11 @@ class Store:
         with self._connection() as connection:
             return connection.scalar(select(func.count()).select_from(tweets)) or 0
 
-    def run_rows(self, run: str) -> list[tuple[int, int]]:
-        """(tweet_id, seq) of the run's rows."""
+    def run_rows(self, run: str, since: int = 1) -> list[tuple[int, int]]:
+        """(tweet_id, seq) of the run's rows, at this position or a later one."""
+        wanted = select(tweets.c.tweet_id, tweets.c.seq).where(tweets.c.run == run, tweets.c.position >= since)
         with self._connection() as connection:
-            rows = connection.execute(select(tweets.c.tweet_id, tweets.c.seq).where(tweets.c.run == run))
+            rows = connection.execute(wanted)
             return [(tweet_id, seq) for tweet_id, seq in rows]
 
     def is_full(self) -> bool:

@@ -93,15 +93,15 @@ def test_a_batch_that_reached_only_the_database(make, settings: Settings) -> Non
 def test_reconciling_repairs_both_ways(settings: Settings, encoder: Encoder, monkeypatch) -> None:
     monkeypatch.setattr(search_module, "RECENT_US", 0)
     store, index = Store.open(settings), Index.open(settings)
-    store.insert([tweet(i, TEXTS[i % 3]) for i in range(1, 25)])
-    index.insert(index_rows(store, encoder, range(1, 20)))  # 20..24 lacking
+    store.insert([tweet(i, TEXTS[i % 3]) for i in range(1, 55)])
+    index.insert(index_rows(store, encoder, range(1, 50)))  # 50..54 lacking
     index.insert(index_rows(store, encoder, [3]))  # twice
     stranger = index_rows(store, encoder, [4])[0]._replace(tweet_id=99)
     index.insert([stranger])
     index.insert([stranger._replace(position=900)])  # a slice beyond the newest: the database was replaced
     index = Index.open(settings)
     reconcile(store, index, encoder)
-    assert sorted(index.ids()) == list(range(1, 25))
+    assert sorted(index.ids()) == list(range(1, 55))
     assert index.slices() == [0, 1, 2]
 
 

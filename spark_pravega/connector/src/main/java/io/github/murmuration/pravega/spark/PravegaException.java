@@ -24,6 +24,13 @@ public final class PravegaException extends RuntimeException {
                 + PravegaOptions.AUTH_TOKEN + " are missing, wrong, or of a user without the permission", cause);
     }
 
+    /** The server shows a certificate that this client does not accept. */
+    static PravegaException untrusted(Throwable cause) {
+        return new PravegaException("Pravega's certificate is not accepted: " + PravegaOptions.TRUST_STORE
+                + " is missing or names another one, or " + PravegaOptions.VALIDATE_HOST_NAME
+                + " is true and the certificate is for another host", cause);
+    }
+
     /** Events that were to be read are gone. */
     static PravegaException dataLoss(Segment segment, Throwable cause) {
         return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read from: "

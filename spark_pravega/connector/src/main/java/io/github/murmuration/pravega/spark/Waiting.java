@@ -11,6 +11,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import javax.net.ssl.SSLException;
 
 /** Waits for Pravega's futures. */
 final class Waiting {
@@ -78,6 +79,11 @@ final class Waiting {
         }
         if (cause instanceof StatusRuntimeException answer && REFUSALS.contains(answer.getStatus().getCode())) {
             return PravegaException.refused(cause);
+        }
+        for (Throwable deeper = cause; deeper != null; deeper = deeper.getCause()) {
+            if (deeper instanceof SSLException) {
+                return PravegaException.untrusted(cause);
+            }
         }
         return cause instanceof RuntimeException unchecked ? unchecked : new PravegaException(cause);
     }

@@ -133,22 +133,29 @@ class SecuredServerTest extends SparkTest {
         assertRefused(none);
     }
 
+    /** Only after the client's patience with a server that is down, about two minutes: to it this looks like one. */
+    @Test
+    void anUntrustedCertificateIsAClearError() {
+        Map<String, String> untrusting = options();
+        untrusting.remove("trust_store");
+        assertRefusal("trust_store", Duration.ofMinutes(5), () -> load("refused", untrusting).count());
+    }
+
     /** At once, rather than after the client's patience with a server that is down. */
     private static void assertRefused(Map<String, String> options) {
         for (boolean exactlyOnce : List.of(true, false)) {
-            assertRefusal(() -> write("refused", options, exactlyOnce));
+            assertRefusal("auth_token", Duration.ofSeconds(30), () -> write("refused", options, exactlyOnce));
         }
-        assertRefusal(() -> load("refused", options).count());
+        assertRefusal("auth_token", Duration.ofSeconds(30), () -> load("refused", options).count());
     }
 
-    private static void assertRefusal(Runnable attempt) {
-        Throwable failure = assertTimeoutPreemptively(
-                Duration.ofSeconds(30), () -> assertThrows(Throwable.class, attempt::run));
+    private static void assertRefusal(String option, Duration patience, Runnable attempt) {
+        Throwable failure = assertTimeoutPreemptively(patience, () -> assertThrows(Throwable.class, attempt::run));
         List<String> messages = new ArrayList<>();
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             messages.add(String.valueOf(cause.getMessage()));
         }
-        assertTrue(messages.stream().anyMatch(message -> message.contains("auth_token")), messages::toString);
+        assertTrue(messages.stream().anyMatch(message -> message.contains(option)), messages::toString);
         StringWriter trace = new StringWriter();
         failure.printStackTrace(new PrintWriter(trace));
         assertShowsNoSecret(trace.toString());
