@@ -28,7 +28,7 @@ from common.search.rows import MAX_LANG, IndexRow, Operation, write_rows
 from common.settings import Settings
 
 SLICES = 4
-"""A search asks each slice, and waits behind the inserts each time: many slices make it slow, few keep more than wanted."""
+"""A search asks each of them: many make it slow, few keep more than wanted."""
 
 INSERT_ROWS = 400
 """Rows per request: Milvus Lite is fastest at this size; it syncs its file for each."""

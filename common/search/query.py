@@ -17,8 +17,8 @@ from common.text import clean_text
 SPARE = 10
 """Fetched beyond the limit: hits may have left the database meanwhile, and equal distances are put in order."""
 
-SAME = 1e-5
-"""Distances closer than this are equal: they differ by rounding only."""
+DIGITS = 5
+"""Of a distance; what is beyond differs by the order of additions only."""
 
 
 class Hit(TypedDict):
@@ -70,8 +70,8 @@ class TweetSearch:
             rows = self._store.get([tweet_id for tweet_id, _ in found])
         except SQLAlchemyError as error:
             raise DependencyDown("database") from error
-        hits = [(distance, rows[tweet_id]) for tweet_id, distance in found if tweet_id in rows]
-        hits.sort(key=lambda hit: (round(hit[0] / SAME), hit[1].clean_text != cleaned, -hit[1].position))
+        hits = [(round(max(0.0, distance), DIGITS), rows[tweet_id]) for tweet_id, distance in found if tweet_id in rows]
+        hits.sort(key=lambda hit: (hit[0], hit[1].clean_text != cleaned, -hit[1].position))
         return [_hit(distance, row) for distance, row in hits[:limit]]
 
 
@@ -84,5 +84,5 @@ def _hit(distance: float, row: Any) -> Hit:
         "author_id": row.author_id,
         "lang": row.lang,
         "hashtags": orjson.loads(row.hashtags),
-        "distance": round(max(0.0, distance), 6),
+        "distance": distance,
     }

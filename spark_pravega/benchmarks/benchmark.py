@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -180,7 +181,7 @@ def measure_small_epochs(spark: SparkSession, system: System, attempt: str) -> d
         for partitions in (1, PARTITIONS):
             target = f"small-{partitions}-{stream_name(guarantee, attempt)}"
             system.create(target, partitions)
-            took = small_epoch_ms(spark, lambda sink, to=target, how=guarantee: system.writer(sink, to, how))
+            took = small_epoch_ms(spark, partial(system.writer, stream=target, guarantee=guarantee))
             found[f"commit of a small epoch {guarantee}, {partitions} partitions, ms"] = took - nowhere
     return found
 
@@ -257,7 +258,7 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path, help="folder of results.json")
     parser.add_argument("--events", type=int, default=1_000_000, help="of each batch write and read")
     parser.add_argument("--repeat", type=int, default=3, help="odd, so that the median is a measured figure")
-    parser.add_argument("--only", choices=("throughput", "micro-batches", "small-epochs"), help="one part of the measurements")
+    parser.add_argument("--only", choices=("throughput", "micro-batches", "small-epochs"), help="one of the parts")
     parser.add_argument("--rate", type=int, default=20_000, help="events per second of the micro-batches")
     parser.add_argument("--seconds", type=int, default=30, help="for which micro-batches are measured")
     parser.add_argument("--settle", type=int, default=15, help="seconds of micro-batches before that")
