@@ -6,7 +6,7 @@ import gc
 import time
 import uuid
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
@@ -68,7 +68,7 @@ class Collector:
 
     def check(self) -> dict[str, Finding]:
         """The five stages, summed over the runs."""
-        rows = Counter(self._index.ids())
+        rows, horizon = Counter(self._index.ids()), self._index.horizon(self._store.newest_position())
         stages: dict[str, Finding] = {name: Finding() for name in ("published", "enriched")}
         stages["ranked"] = self.ranking.check(self.runs, self._visible_counts())
         stages |= {"stored": Finding(), "indexed": Finding()}
@@ -76,16 +76,13 @@ class Collector:
             stages["published"] += ledger.check_published()
             stages["enriched"] += ledger.check_enriched()
             stored = self._store.run_rows(run, self._since)
-            own = {tweet for tweet, _ in stored}
-            known = own | self._store.positions(set(ledger.tweets.values()) - own).keys()
-            stages["stored"] += ledger.check_stored(stored, known, self._store.is_full())
-            stages["indexed"] += ledger.check_indexed(rows, self._aged_out)
+            positions = {tweet: position for tweet, _, position in stored}
+            positions |= self._store.positions(set(ledger.tweets.values()) - positions.keys())
+            aged_out = {tweet for tweet, position in positions.items() if position < horizon}
+            seqs = [seq for _, seq, _ in stored]
+            stages["stored"] += ledger.check_stored(seqs, positions, self._store.is_full())
+            stages["indexed"] += ledger.check_indexed(rows, aged_out)
         return stages
-
-    def _aged_out(self, ids: Collection[int]) -> set[int]:
-        """Those of `ids` that the database holds and that are too old for the index."""
-        horizon = self._index.horizon(self._store.newest_position())
-        return {tweet for tweet, position in self._store.positions(ids).items() if position < horizon}
 
     def _published(self, event: bytes) -> None:
         stamp = _stamp(event)

@@ -8,7 +8,7 @@ or in several runs) are legitimate: they are already known and appear once in wh
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -63,21 +63,21 @@ class RunLedger:
         finding.detail = {"rejected": len(self.rejected), "late": self.late}
         return finding
 
-    def check_stored(self, rows: Iterable[tuple[int, int]], known: Collection[int], aged_out: bool) -> Finding:
-        """`rows`: (tweet id, seq) of the run's rows; `known`: those of its tweet ids that are stored at all.
+    def check_stored(self, seqs: Iterable[int], known: Collection[int], aged_out: bool) -> Finding:
+        """`seqs`: of the run's rows; `known`: those of its tweet ids that are stored at all.
 
         `aged_out`: the database has reached its bound, so that rows that are gone have aged out.
         """
-        stored = Counter(seq for _, seq in rows)
+        stored = Counter(seqs)
         missing = [seq for seq in self._expected_tweets() if seq not in stored]
         repeats = sum(self.tweets[seq] in known for seq in missing)
         return self._rows(stored, len(missing) - repeats, repeats, aged_out)
 
-    def check_indexed(self, rows: Mapping[int, int], aged_out: Callable[[Collection[int]], set[int]]) -> Finding:
-        """`rows`: tweet id → how many rows of the index; `aged_out`: those of the given ids that are too old."""
+    def check_indexed(self, rows: Mapping[int, int], aged_out: Collection[int]) -> Finding:
+        """`rows`: tweet id → how many rows of the index; `aged_out`: tweets that are stored, but too old for it."""
         ids = Counter(self.tweets[seq] for seq in self._expected_tweets())
         absent = [tweet for tweet in ids if tweet not in rows]
-        aged = len(aged_out(absent))
+        aged = sum(tweet in aged_out for tweet in absent)
         return Finding(
             expected=ids.total(),
             found=len(ids) - len(absent) + aged,

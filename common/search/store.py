@@ -121,12 +121,12 @@ class Store:
         with self._connection() as connection:
             return connection.scalar(select(func.count()).select_from(tweets)) or 0
 
-    def run_rows(self, run: str, since: int = 1) -> list[tuple[int, int]]:
-        """(tweet_id, seq) of the run's rows, at this position or a later one."""
-        wanted = select(tweets.c.tweet_id, tweets.c.seq).where(tweets.c.run == run, tweets.c.position >= since)
+    def run_rows(self, run: str, since: int = 1) -> list[tuple[int, int, int]]:
+        """(tweet_id, seq, position) of the run's rows, those at position `since` and later."""
+        columns = select(tweets.c.tweet_id, tweets.c.seq, tweets.c.position)
         with self._connection() as connection:
-            rows = connection.execute(wanted)
-            return [(tweet_id, seq) for tweet_id, seq in rows]
+            rows = connection.execute(columns.where(tweets.c.run == run, tweets.c.position >= since))
+            return [tuple(row) for row in rows]
 
     def is_full(self) -> bool:
         """Whether the oldest rows have begun to go."""

@@ -121,8 +121,9 @@ def test_rows_of_a_run(make_store: MakeStore) -> None:
     store = make_store()
     other = {"sent_at_us": 1, "source": "test", "run": "other", "seq": 9}
     store.insert([tweet(1), tweet(2), tweet(3, ingest=other)])
-    assert [tweet_id for tweet_id, _ in store.run_rows("r")] == [1, 2]
-    assert store.run_rows("other") == [(3, 9)]
+    assert [(tweet_id, position) for tweet_id, _, position in store.run_rows("r")] == [(1, 1), (2, 2)]
+    assert store.run_rows("r", since=2)[0][0] == 2
+    assert store.run_rows("other") == [(3, 9, 3)]
     assert not store.is_full()
 
 
