@@ -134,7 +134,7 @@ def _stamp(event: bytes) -> dict | None:
 @contextmanager
 def collecting(settings: Settings, manifests: dict[str, Manifest], start: Start = "head") -> Iterator[Collector]:
     """A collector whose consumer groups exist only as long as it is used. Its process ends with the audit."""
-    # Ledgers of millions of tweets: without cycles, but Pravega's client would have them searched again and again, in
+    # Ledgers of millions of tweets: without cycles, but a client in Java would have them searched again and again, in
     # half of the audit's time.
     gc.disable()
     group = f"audit-{uuid.uuid4().hex[:12]}"
