@@ -13,6 +13,7 @@ from cli.audit.ledger import Finding
 from cli.options import as_json as json_option
 from cli.options import instance as instance_option
 from cli.options import known
+from common.garbage import collect_never
 from ingest.manifest import read_manifests
 
 SETTLE_SECONDS = 2.0
@@ -29,6 +30,7 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
 
     Waits until nothing is missing or the timeout has passed. Ends with status 1 if anything is missing or twice.
     """
+    collect_never()
     settings = known(instance)
     manifests = read_manifests(settings)
     if run:

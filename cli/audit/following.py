@@ -12,11 +12,13 @@ import sys
 
 from cli.audit.collect import collecting
 from cli.audit.command import complete
+from common.garbage import collect_never
 from common.settings import Settings
 from ingest.manifest import read_manifests
 
 
 def main() -> None:
+    collect_never()
     settings = Settings.load(instance=sys.argv[1])
     with collecting(settings, {}, start="tail") as collector:
         print(json.dumps({"following": settings.instance}), flush=True)
