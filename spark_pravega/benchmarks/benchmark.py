@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,6 +30,9 @@ from systems import AT_LEAST, EXACTLY, PARTITIONS, System, kafka, pravega
 
 EVENT_BYTES = 550
 FEED_INTERVAL_S, FEED_HEAD_START_S = 0.25, 5
+EPOCH_EVENTS = 100
+EPOCHS = (20, 60)
+"""Small epochs to settle, and those measured."""
 
 QUANTILES = [(n + 0.5) / 100 for n in range(100)]
 """Of each batch; together they stand for its events."""
@@ -56,7 +60,7 @@ def measure_writes(
     found = {}
     for guarantee in system.guarantees:
         stream = stream_name(guarantee, attempt)
-        system.create(stream)
+        system.create(stream, PARTITIONS)
         sink = system.writer(rows.select(F.col("event").alias(system.event)).write.mode("append"), stream, guarantee)
         found[f"write {guarantee}, events/s"] = count / seconds(sink.save)
         if guarantee != AT_LEAST:  # that one is read below
@@ -147,8 +151,8 @@ def measure_micro_batches(spark: SparkSession, system: System, attempt: str, pac
 def copied_batches(spark: SparkSession, system: System, guarantee: str, name: str, pace: Pace) -> list[dict[str, Any]]:
     """What Spark tells of the batches that ended within the measured seconds."""
     source, target = f"paced-{name}", f"copied-{name}"
-    system.create(source)
-    system.create(target)
+    system.create(source, PARTITIONS)
+    system.create(target, PARTITIONS)
     feed = Feed(spark, system, source, pace.per_second)
     feed.start()
     time.sleep(FEED_HEAD_START_S)
@@ -167,6 +171,41 @@ def copied_batches(spark: SparkSession, system: System, guarantee: str, name: st
         copy.stop()
     feed.stop()
     return [each for each in progress if each["numInputRows"] and ended_ms(each) >= began]
+
+
+def measure_small_epochs(spark: SparkSession, system: System, attempt: str) -> dict[str, float]:
+    """What a commit adds to a micro-batch of next to nothing, over those before and after whose rows go nowhere."""
+    found = {}
+    for guarantee in system.guarantees:
+        for partitions in (1, PARTITIONS):
+            target = f"small-{partitions}-{stream_name(guarantee, attempt)}"
+            system.create(target, partitions)
+            into = partial(system.writer, stream=target, guarantee=guarantee)
+            before, took, after = (small_epoch_ms(spark, sink) for sink in (into_nothing, into, into_nothing))
+            found[f"commit of a small epoch {guarantee}, {partitions} partitions, ms"] = took - (before + after) / 2
+    return found
+
+
+def into_nothing(sink: Any) -> Any:
+    return sink.format("noop")
+
+
+def small_epoch_ms(spark: SparkSession, into: Callable[[Any], Any]) -> float:
+    """Median duration of a micro-batch of EPOCH_EVENTS rows, one after the other."""
+    rows = (spark.readStream.format("rate-micro-batch").option("rowsPerBatch", EPOCH_EVENTS)
+            .option("numPartitions", PARTITIONS).load())
+    text = F.rpad(F.col("value").cast("string"), EVENT_BYTES, "x")
+    with TemporaryDirectory() as checkpoint:
+        query = (into(rows.select(text.alias("event"), text.alias("value")).writeStream)
+                 .option("checkpointLocation", checkpoint).start())
+        while query.isActive and (query.lastProgress or {"batchId": 0})["batchId"] < sum(EPOCHS):
+            time.sleep(0.2)
+        progress = [json.loads(each.json) for each in query.recentProgress]
+        if failure := query.exception():
+            raise failure
+        query.stop()
+    settled = [each for each in progress if each["batchId"] > EPOCHS[0] and each["numInputRows"]]
+    return statistics.median(each["durationMs"]["triggerExecution"] for each in settled)
 
 
 def use_own_pool(spark: SparkSession, name: str) -> None:
@@ -223,7 +262,7 @@ def main() -> None:
     parser.add_argument("--out", required=True, type=Path, help="folder of results.json")
     parser.add_argument("--events", type=int, default=1_000_000, help="of each batch write and read")
     parser.add_argument("--repeat", type=int, default=3, help="odd, so that the median is a measured figure")
-    parser.add_argument("--only", choices=("throughput", "micro-batches"), help="one half of the measurements")
+    parser.add_argument("--only", choices=("throughput", "micro-batches", "small-epochs"), help="one of the parts")
     parser.add_argument("--rate", type=int, default=20_000, help="events per second of the micro-batches")
     parser.add_argument("--seconds", type=int, default=30, help="for which micro-batches are measured")
     parser.add_argument("--settle", type=int, default=15, help="seconds of micro-batches before that")
@@ -236,8 +275,8 @@ def main() -> None:
         .config("spark.ui.showConsoleProgress", "false").getOrCreate()
     )  # fmt: skip
     spark.sparkContext.setLogLevel("OFF")  # it tells of every stopped query; what fails raises
-    systems = [pravega(given.pravega), kafka(given.kafka, spark)]
-    if given.only != "micro-batches":
+    systems = [pravega(given.pravega, spark), kafka(given.kafka, spark)]
+    if given.only in (None, "throughput"):
         rows = events(spark, given.events).cache()
         rows.count()
         for system in systems:  # not noted: Java compiles what it runs
@@ -248,11 +287,17 @@ def main() -> None:
                 system.note(measure_writes(spark, system, rows, given.events, attempt))
                 system.note(measure_reads(spark, system, given.events, attempt))
         rows.unpersist()
-    if given.only != "throughput":
+    if given.only in (None, "micro-batches"):
         pace = Pace(given.rate, given.settle, given.seconds)
         for attempt in map(str, range(given.repeat)):
             for system in systems:
                 system.note(measure_micro_batches(spark, system, attempt, pace))
+    if given.only in (None, "small-epochs"):
+        for system in systems:  # not noted either
+            measure_small_epochs(spark, system, "warm-up")
+        for attempt in map(str, range(given.repeat)):
+            for system in systems:
+                system.note(measure_small_epochs(spark, system, attempt))
     print(write_results(given.out, systems, {
         "events": given.events, "event_bytes": EVENT_BYTES, "partitions": PARTITIONS, "events_per_s": given.rate,
         "spark": spark.version, "system": platform.platform(), "machine": platform.machine(), "cores": os.cpu_count(),

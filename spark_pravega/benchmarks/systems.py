@@ -22,7 +22,9 @@ class System:
     event: str
     read_from: Callable[[str], dict[str, str]]
     write_to: Callable[[str], dict[str, str]]
-    create: Callable[[str], None]
+    create: Callable[[str, int], None]
+    """A stream of so many segments or partitions."""
+
     guarantees: dict[str, dict[str, str]]
     """Of a write: name → options."""
 
@@ -40,15 +42,20 @@ class System:
             print(f"{self.name:>8}  {what}: {figure:,.1f}", flush=True)
 
 
-def pravega(controller: str) -> System:
-    scope = f"bench-{uuid.uuid4().hex[:8]}"
+def pravega(controller: str, spark: SparkSession) -> System:
+    options = {"controller": controller, "scope": f"bench-{uuid.uuid4().hex[:8]}"}
+
+    def create(stream: str, segments: int) -> None:
+        nothing = spark.createDataFrame([], "event string").write.format("pravega").mode("append")
+        nothing.options(**options).option("stream", stream).option("default_num_segments", segments).save()
+
     return System(
         "pravega",
-        {"controller": controller, "scope": scope, "default_num_segments": str(PARTITIONS)},
+        options,
         "event",
         read_from=lambda stream: {"stream": stream, "start_stream_cut": "earliest"},
         write_to=lambda stream: {"stream": stream},
-        create=lambda stream: None,  # the data source does
+        create=create,
         guarantees={EXACTLY: {}, AT_LEAST: {"exactly_once": "false"}},
     )
 
@@ -56,12 +63,12 @@ def pravega(controller: str) -> System:
 def kafka(servers: str, spark: SparkSession) -> System:
     prefix = f"bench-{uuid.uuid4().hex[:8]}"
 
-    def create(stream: str) -> None:
+    def create(stream: str, partitions: int) -> None:
         java: Any = spark._jvm
         settings = java.java.util.Properties()
         settings.put("bootstrap.servers", servers)
         admin = java.org.apache.kafka.clients.admin.AdminClient.create(settings)
-        topic = java.org.apache.kafka.clients.admin.NewTopic(f"{prefix}-{stream}", PARTITIONS, 1)
+        topic = java.org.apache.kafka.clients.admin.NewTopic(f"{prefix}-{stream}", partitions, 1)
         admin.createTopics(java.java.util.Collections.singleton(topic)).all().get()
         admin.close()
 

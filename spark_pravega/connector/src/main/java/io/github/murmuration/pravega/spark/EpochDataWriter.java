@@ -6,14 +6,15 @@ import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /**
- * Writes the rows of one task attempt of an epoch. As long as they are few and go to the only segment of one stream, it
- * keeps them for the driver; else it writes them in transactions.
+ * Writes the rows of one task attempt of an epoch. As long as they are few and one segment of one stream may hold them
+ * all, it keeps them for the driver; else it writes them in transactions.
  */
 final class EpochDataWriter implements DataWriter<InternalRow> {
     private final EventColumns columns;
     private final TransactionalDataWriter transactions;
     private final long limitBytes;
     private boolean inTransactions;
+    private int segments;
     private KeptEvents kept;
     private long keptBytes;
 
@@ -28,7 +29,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
         String stream = columns.stream(row);
         String routingKey = columns.routingKey(row);
         byte[] event = columns.event(row);
-        if (inTransactions || !keeps(stream, event)) {
+        if (inTransactions || !keeps(stream, routingKey, event)) {
             writeKept();
             transactions.write(stream, routingKey, event);
         } else {
@@ -51,15 +52,14 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
         transactions.close();
     }
 
-    private boolean keeps(String stream, byte[] event) {
+    private boolean keeps(String stream, String routingKey, byte[] event) {
         if (kept == null) {
-            if (!transactions.hasOnlySegment(stream)) {
-                return false;
-            }
+            segments = transactions.fixedSegments(stream);
             kept = new KeptEvents(stream);
         }
+        boolean toOneSegment = segments == 1 || segments > 1 && routingKey == null;
         keptBytes += KeptEvents.bytes(event);
-        return keptBytes <= limitBytes && stream.equals(kept.stream());
+        return toOneSegment && keptBytes <= limitBytes && stream.equals(kept.stream());
     }
 
     private void writeKept() throws IOException {

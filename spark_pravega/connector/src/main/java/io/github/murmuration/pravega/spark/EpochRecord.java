@@ -15,18 +15,18 @@ import java.util.UUID;
 /**
  * The decision to commit: an epoch of a query consists of exactly these transactions. Later: they are committed.
  *
- * @param appendedTo the segment that holds, or will hold, the last epoch that was appended without transactions; null
- *     if there is none
+ * @param appendedTo the segments to which epochs are appended in turn that need no transactions, in that order; none, if
+ *     there was no such epoch
  */
-record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions, Segment appendedTo) {
+record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions, List<Segment> appendedTo) {
     private static final int FORMAT = 1;
 
     EpochRecord(long epoch, List<TransactionId> transactions) {
-        this(epoch, false, transactions, null);
+        this(epoch, false, transactions, List.of());
     }
 
-    EpochRecord withAppendsTo(Segment segment) {
-        return new EpochRecord(epoch, committed, transactions, segment);
+    EpochRecord withAppendsTo(List<Segment> segments) {
+        return new EpochRecord(epoch, committed, transactions, segments);
     }
 
     /** @throws PravegaException if {@code next} is an epoch before the recorded one */
@@ -47,7 +47,10 @@ record EpochRecord(long epoch, boolean committed, List<TransactionId> transactio
             out.writeByte(FORMAT);
             out.writeLong(epoch);
             out.writeBoolean(committed);
-            out.writeUTF(appendedTo == null ? "" : appendedTo.getScopedName());
+            out.writeInt(appendedTo.size());
+            for (Segment segment : appendedTo) {
+                out.writeUTF(segment.getScopedName());
+            }
             out.writeInt(transactions.size());
             for (TransactionId transaction : transactions) {
                 out.writeUTF(transaction.scope());
@@ -73,15 +76,18 @@ record EpochRecord(long epoch, boolean committed, List<TransactionId> transactio
             }
             long epoch = in.readLong();
             boolean committed = in.readBoolean();
-            String appendedTo = in.readUTF();
+            int segments = in.readInt();
+            List<Segment> appendedTo = new ArrayList<>(segments);
+            for (int index = 0; index < segments; index++) {
+                appendedTo.add(Segment.fromScopedName(in.readUTF()));
+            }
             int count = in.readInt();
             List<TransactionId> transactions = new ArrayList<>(count);
             for (int index = 0; index < count; index++) {
                 transactions.add(new TransactionId(in.readUTF(), in.readUTF(),
                         new UUID(in.readLong(), in.readLong()), in.readInt(), in.readLong()));
             }
-            return new EpochRecord(epoch, committed, transactions,
-                    appendedTo.isEmpty() ? null : Segment.fromScopedName(appendedTo));
+            return new EpochRecord(epoch, committed, transactions, appendedTo);
         } catch (IOException broken) {
             throw new UncheckedIOException("an epoch record cannot be read", broken);
         }

@@ -1,5 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
+import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.Stream;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,11 +50,13 @@ final class EpochWrite implements StreamingWrite {
             return false;
         }
         Stream stream = Stream.of(writes.options().scope(), streams.get(0));
-        return connection.onlySegment(stream, writes.options()).map(segment -> {
-            EpochAppend append = new EpochAppend(connection, log, queryId, epoch, segment);
-            Uninterrupted.run(() -> append.run(KeptEvents.inSegment(kept)));
-            return append.isDone();
-        }).orElse(false);
+        List<Segment> segments = connection.fixedSegments(stream, writes.options());
+        if (segments.isEmpty() || segments.size() > 1 && kept.stream().anyMatch(KeptEvents::haveKeys)) {
+            return false;
+        }
+        EpochAppend append = new EpochAppend(connection, log, queryId, epoch, segments);
+        Uninterrupted.run(() -> append.run(KeptEvents.inSegment(kept)));
+        return append.isDone();
     }
 
     private void commit(Connections.Lease lease, EpochLog log, long epoch, List<TransactionId> written) {

@@ -5,7 +5,6 @@ import io.pravega.client.security.auth.DelegationTokenProviderFactory;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentOutputStream;
 import io.pravega.client.segment.impl.SegmentSealedException;
-import io.pravega.client.stream.EventWriterConfig;
 import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.impl.PendingEvent;
@@ -41,7 +40,6 @@ final class EventTransaction {
     private final Stream stream;
     private final long leaseMs;
     private final CompletableFuture<TxnSegments> beginning;
-    private final EventWriterConfig config = EventWriterConfig.builder().build();
     private final DelegationTokenProvider token;
     private final Queue<WaitingEvent> waiting = new ArrayDeque<>();
     private final Map<Segment, SegmentOutputStream> outputs = new HashMap<>();
@@ -145,7 +143,8 @@ final class EventTransaction {
     }
 
     private SegmentOutputStream open(Segment segment, UUID transaction) {
-        return connection.outputs().createOutputStreamForTransaction(segment, transaction, config, token);
+        return connection.outputs().createOutputStreamForTransaction(
+                segment, transaction, PravegaConnection.WRITERS, token);
     }
 
     private void close() throws SegmentSealedException {

@@ -6,9 +6,10 @@ import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 /**
- * What a task hands to the driver instead of writing it: the few events that it has for the only segment of a stream.
+ * What a task hands to the driver instead of writing it: the few events that it has for one segment of a stream.
  *
  * @param routingKeys of the events; null for one that has none
  */
@@ -24,6 +25,10 @@ record KeptEvents(String stream, List<String> routingKeys, List<byte[]> events) 
     void add(String routingKey, byte[] event) {
         routingKeys.add(routingKey);
         events.add(event);
+    }
+
+    boolean haveKeys() {
+        return routingKeys.stream().anyMatch(Objects::nonNull);
     }
 
     /** Bytes that an event takes in its segment. */

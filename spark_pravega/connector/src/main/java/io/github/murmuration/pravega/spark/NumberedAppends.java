@@ -53,10 +53,6 @@ final class NumberedAppends {
         token = DelegationTokenProviderFactory.create(controller, segment, AccessOperation.WRITE);
     }
 
-    Segment segment() {
-        return segment;
-    }
-
     /**
      * Whether something was appended under this number or a higher one.
      *

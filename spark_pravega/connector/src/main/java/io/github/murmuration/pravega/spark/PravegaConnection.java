@@ -35,7 +35,8 @@ import io.pravega.client.tables.KeyValueTableClientConfiguration;
 import io.pravega.client.tables.KeyValueTableConfiguration;
 import io.pravega.client.tables.impl.KeyValueTableFactoryImpl;
 import io.pravega.shared.security.auth.AccessOperation;
-import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -49,6 +50,13 @@ import java.util.concurrent.ConcurrentHashMap;
  * factories would open them once per scope and purpose.
  */
 final class PravegaConnection {
+    /**
+     * Writers take connections from the pool. One of a writer's own is not reused, and after its end the client keeps
+     * its buffer of 1 MiB for some 20 s: many small epochs filled the heap.
+     */
+    static final EventWriterConfig WRITERS =
+            EventWriterConfig.builder().enableLargeEvents(true).enableConnectionPooling(true).build();
+
     private final ConnectionPool pool;
     private final Controller controller;
     private final StreamManager streams;
@@ -60,8 +68,8 @@ final class PravegaConnection {
     private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
     private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
     private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
-    private final Map<Stream, Optional<Segment>> onlySegments = new ConcurrentHashMap<>();
-    private final Map<UUID, NumberedAppends> appending = new ConcurrentHashMap<>();
+    private final Map<Stream, List<Segment>> fixedSegments = new ConcurrentHashMap<>();
+    private final Map<UUID, EpochSegments> appending = new ConcurrentHashMap<>();
 
     PravegaConnection(ClientConfig config) {
         pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
@@ -91,14 +99,14 @@ final class PravegaConnection {
         return outputs;
     }
 
-    /** By query: its appends to the segment that its record names, since this JVM has read the record. */
-    Map<UUID, NumberedAppends> appending() {
+    /** By query: its appends to the segments that its record names, since this JVM has read the record. */
+    Map<UUID, EpochSegments> appending() {
         return appending;
     }
 
     /** Something else than an append comes next: before the one after that, the record is read again. */
     void endAppends(UUID query) {
-        Optional.ofNullable(appending.remove(query)).ifPresent(NumberedAppends::close);
+        Optional.ofNullable(appending.remove(query)).ifPresent(EpochSegments::close);
     }
 
     NumberedAppends numberedAppends(Segment segment, UUID writer) {
@@ -106,20 +114,21 @@ final class PravegaConnection {
     }
 
     /**
-     * Whether an epoch was appended to the segment that a record names.
+     * Whether an epoch was appended to the segment that a record names for it.
      *
      * @throws PravegaException if that segment does not exist any more
      */
     boolean appended(EpochRecord record, UUID query, long epoch) {
-        if (record.appendedTo() == null) {
+        if (record.appendedTo().isEmpty()) {
             return false;
         }
-        NumberedAppends appends = numberedAppends(record.appendedTo(), query);
+        Segment target = EpochSegments.of(record.appendedTo(), epoch);
+        NumberedAppends appends = numberedAppends(target, query);
         try {
             return appends.reached(epoch);
         } catch (SegmentEndedException gone) {
             throw new PravegaException("it cannot be known any more whether epoch " + epoch + " was written: the segment "
-                    + record.appendedTo().getScopedName() + " is gone; run the query once with "
+                    + target.getScopedName() + " is gone; run the query once with "
                     + PravegaOptions.EXACTLY_ONCE + "=false", gone);
         } finally {
             appends.close();
@@ -127,24 +136,24 @@ final class PravegaConnection {
     }
 
     /**
-     * The segment of a stream that has one and does not scale by itself; created as {@link #ensureExists} does. What was
-     * found is remembered until it turns out to be wrong.
+     * The segments of a stream that does not scale by itself, in the order of their ids; none of one that does. It is
+     * created as {@link #ensureExists} does. What was found is remembered until it turns out to be wrong.
      */
-    Optional<Segment> onlySegment(Stream stream, PravegaOptions options) {
+    List<Segment> fixedSegments(Stream stream, PravegaOptions options) {
         ensureExists(stream, options);
-        return onlySegments.computeIfAbsent(stream, absent -> {
+        return fixedSegments.computeIfAbsent(stream, absent -> {
             StreamConfiguration configuration =
                     Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
-            Collection<Segment> segments =
-                    Waiting.on(controller.getCurrentSegments(stream.getScope(), stream.getStreamName())).getSegments();
-            boolean only = segments.size() == 1
-                    && configuration.getScalingPolicy().getScaleType() == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS;
-            return only ? Optional.of(segments.iterator().next()) : Optional.empty();
+            if (configuration.getScalingPolicy().getScaleType() != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS) {
+                return List.of();
+            }
+            return Waiting.on(controller.getCurrentSegments(stream.getScope(), stream.getStreamName()))
+                    .getSegments().stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
         });
     }
 
     void forgetSegments(Stream stream) {
-        onlySegments.remove(stream);
+        fixedSegments.remove(stream);
     }
 
     StreamCut head(Stream stream) {
@@ -197,9 +206,7 @@ final class PravegaConnection {
     EventStreamWriter<byte[]> eventWriter(Stream stream) {
         return factories
                 .computeIfAbsent(stream.getScope(), scope -> new ClientFactoryImpl(scope, controller, pool))
-                .createEventWriter(
-                        stream.getStreamName(), new ByteArraySerializer(),
-                        EventWriterConfig.builder().enableLargeEvents(true).build());
+                .createEventWriter(stream.getStreamName(), new ByteArraySerializer(), WRITERS);
     }
 
     /** A table of fixed-length keys, created if it does not exist. */
@@ -236,7 +243,7 @@ final class PravegaConnection {
 
     void close() {
         leases.close();
-        appending.values().forEach(NumberedAppends::close);
+        appending.values().forEach(EpochSegments::close);
         tables.values().forEach(KeyValueTable::close);
         factories.values().forEach(ClientFactoryImpl::close);
         controller.close();

@@ -86,9 +86,9 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
         return new InterruptedIOException("interrupted while writing to Pravega");
     }
 
-    /** See {@link PravegaConnection#onlySegment}. */
-    boolean hasOnlySegment(String name) {
-        return lease.connection().onlySegment(Stream.of(options.scope(), name), options).isPresent();
+    /** See {@link PravegaConnection#fixedSegments}. */
+    int fixedSegments(String name) {
+        return lease.connection().fixedSegments(Stream.of(options.scope(), name), options).size();
     }
 
     private EventTransaction begin(String name) {

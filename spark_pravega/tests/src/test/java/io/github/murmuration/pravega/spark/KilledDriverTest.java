@@ -37,7 +37,7 @@ class KilledDriverTest extends SparkTest {
     @ParameterizedTest
     @EnumSource(value = Point.class, names = {"IN_A_TASK", "WRITTEN", "COMMITTED"})
     void nothingIsLostOrRepeatedWhenADriverThatAppendsIsKilled(Point point) throws Exception {
-        String target = stream(1);
+        String target = stream(2);
         copyWithKills(List.of(point), target, target);
         assertEquals(range(0, EVENTS), numbers(target));
     }

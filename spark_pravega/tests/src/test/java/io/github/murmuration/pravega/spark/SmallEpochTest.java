@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -90,6 +92,38 @@ class SmallEpochTest extends SparkTest {
     }
 
     @Test
+    void epochsWithoutKeysGoToOneSegmentAfterTheOther() throws Exception {
+        target = stream(3);
+        for (int from = 0; from < 40; from += 10) {
+            append(source, from, from + 10);
+            copyWithoutKeys();
+        }
+        forgetLastEpoch();
+        append(source, 40, 50);
+        copyWithoutKeys();
+        assertEquals(range(0, 50), numbers(target));
+        assertTrue(steps.stream().allMatch(APPENDED::contains), steps::toString);
+        assertEquals(List.of(10L, 20L, 20L),
+                read(target).groupBy("segment_id").count().select("count").as(Encoders.LONG()).collectAsList()
+                        .stream().sorted().toList());
+    }
+
+    @Test
+    void epochsWithoutKeysGoOnWhenASegmentIsSplit() throws Exception {
+        target = stream(2);
+        append(source, 0, 10);
+        copyWithoutKeys();
+        scale(target, List.of(0L), Map.of(0.0, 0.25, 0.25, 0.5));
+        forgetLastEpoch();
+        for (int from = 10; from < 40; from += 10) {
+            append(source, from, from + 10);
+            copyWithoutKeys();
+        }
+        assertEquals(range(0, 40), numbers(target));
+        assertEquals(APPENDED, steps.subList(steps.size() - 2, steps.size()));
+    }
+
+    @Test
     void appendsAndTransactionsFollowEachOther() throws Exception {
         for (int from : List.of(10, 20, 100)) {
             append(source, from, from + 10);
@@ -119,7 +153,15 @@ class SmallEpochTest extends SparkTest {
     }
 
     private void copyAll(Dataset<Row> events) throws Exception {
-        StreamingQuery query = copy(events, target, checkpoint).start();
+        run(copy(events, target, checkpoint));
+    }
+
+    private void copyWithoutKeys() throws Exception {
+        run(copyWithoutKeys(readStream(source).load().select("event"), target, checkpoint));
+    }
+
+    private static void run(DataStreamWriter<Row> copy) throws Exception {
+        StreamingQuery query = copy.start();
         query.processAllAvailable();
         query.stop();
     }

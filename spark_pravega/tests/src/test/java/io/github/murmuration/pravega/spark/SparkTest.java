@@ -112,9 +112,13 @@ abstract class SparkTest {
                 .option("scope", SCOPE).option("stream", stream).option("start_stream_cut", "earliest");
     }
 
-    /** Copies events, exactly once, into another stream. */
+    /** Copies events, exactly once, into another stream, each with a key of its own. */
     static DataStreamWriter<Row> copy(Dataset<Row> events, String target, Path checkpoint) {
-        return events.selectExpr("event").writeStream().format("pravega")
+        return copyWithoutKeys(events.selectExpr("event", "left(string(event), 16) AS routing_key"), target, checkpoint);
+    }
+
+    static DataStreamWriter<Row> copyWithoutKeys(Dataset<Row> events, String target, Path checkpoint) {
+        return events.writeStream().format("pravega")
                 .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", target)
                 .option("checkpointLocation", checkpoint.toString());
     }
