@@ -5,7 +5,8 @@ lowest that failed, a longer attempt at the highest pass confirms it. Bisection 
 tolerance is a ratio.
 
 Noise on a shared machine makes sustainable rates fail far more often than it makes others pass. So the failure that
-bounds the result gets one second look before the result stands, and of several attempts at one rate the last counts.
+bounds the result gets one second look before the result stands, if there is time for more than the confirmation, and of
+several attempts at one rate the last counts.
 What is claimed is always conservative: the highest pass lies below every rate whose last attempt failed.
 """
 
@@ -80,8 +81,8 @@ def next_step(plan: Plan, history: Sequence[Attempt], left_s: float) -> Step | C
     step = _wanted(plan, history)
     if step is None:
         return found
-    if step.purpose in ("ramp", "bisect") and left_s < plan.attempt_s + plan.confirmation_s:
-        # What is left is better spent on being sure of the highest pass than on one more halving.
+    if not is_long(step, history) and left_s < plan.attempt_s + plan.confirmation_s:
+        # What is left is better spent on being sure of the highest pass than on one more halving, or on a second look.
         step = _confirmation(history, found) or step
     cost = plan.confirmation_s if is_long(step, history) else plan.attempt_s
     return step if cost <= left_s else found

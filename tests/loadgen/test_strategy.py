@@ -88,6 +88,16 @@ def test_before_the_budget_ends_the_highest_pass_is_confirmed() -> None:
     assert history[-1].purpose == "confirm"
 
 
+def test_a_second_look_does_not_take_the_time_of_the_confirmation() -> None:
+    plan = Plan(first=4000)
+    found, history = search(
+        lambda rate, long, n: "pass" if rate <= 14_300 and n != 6 else "fail",
+        8.5 * plan.attempt_s + plan.confirmation_s, plan,
+    )  # fmt: skip
+    assert [attempt.purpose for attempt in history[5:]] == ["bisect", "bisect", "second-look", "confirm"]
+    assert found.confirmed and found.converged
+
+
 @given(limits, st.integers(0, 10_000), st.floats(0, 0.4))
 def test_noise_that_fails_sustainable_rates(limit: float, seed: int, probability: float) -> None:
     noise = random.Random(seed)
