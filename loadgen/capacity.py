@@ -80,7 +80,8 @@ class Search:
             self._watcher.ended(step, None, str(error))
             return
         outcome: Outcome = result.verdict.judgement
-        self.history.append(Attempt(step.rate, step.purpose, outcome, result.verdict.limited_by))
+        long = result.seconds >= CONFIRMATION_SECONDS
+        self.history.append(Attempt(step.rate, step.purpose, outcome, result.verdict.limited_by, long))
         self.results.append({"purpose": step.purpose, **result.as_json()})
         self._watcher.ended(step, result, result.verdict.reason)
 

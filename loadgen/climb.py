@@ -66,7 +66,8 @@ class Climb(LoadTestShape):
     def _judge(self, attempt: Measurement) -> None:
         verdict = judge(attempt.evidence())
         # What was tried are whole users, whatever rate the strategy wished.
-        self._history.append(Attempt(attempt.rate, attempt.step.purpose, verdict.judgement, verdict.limited_by))
+        self._history.append(Attempt(attempt.rate, attempt.step.purpose, verdict.judgement, verdict.limited_by,
+                                     attempt.long))
         print(f"{attempt.rate:>10,.0f}/s  {attempt.step.purpose:<12}{verdict.judgement}  {verdict.reason}")
 
 
@@ -75,7 +76,7 @@ class Measurement:
 
     def __init__(self, step: Step, long: bool) -> None:
         """Raises Busy."""
-        self.step, self.rate = step, whole(step.rate) * RATE
+        self.step, self.rate, self.long = step, whole(step.rate) * RATE, long
         self._counters = Counters(SETTINGS)
         self._counters.begin()
         self._first = math.ceil(time.time()) + SETTLE_SECONDS

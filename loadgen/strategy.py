@@ -1,7 +1,7 @@
 """Which rate to try next, from the attempts so far. Pure: it runs nothing, it reads no clock.
 
 A geometric ramp finds a rate that fails, bisection narrows the interval between the highest rate that passed and the
-lowest that failed, a longer attempt at the highest pass confirms it. Bisection is at the geometric mean, because the
+lowest that failed, a longer attempt at the highest pass confirms it, if none has yet. Bisection is at the geometric mean, because the
 tolerance is a ratio.
 
 Noise on a shared machine makes sustainable rates fail far more often than it makes others pass. So the failure that
@@ -25,12 +25,16 @@ Purpose = Literal["ramp", "bisect", "second-look", "confirm"]
 
 @dataclass(frozen=True)
 class Attempt:
-    """One finished experiment. `limited_by` is the stage that gave way, "generator" or "host"; None for a pass."""
+    """One finished experiment. `limited_by` is the stage that gave way, "generator" or "host"; None for a pass.
+
+    `long`: it was measured for as long as a confirmation. A shorter one that leaves doubt is prolonged to that.
+    """
 
     rate: float
     purpose: Purpose
     outcome: Outcome
     limited_by: str | None = None
+    long: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,10 +95,7 @@ def next_step(plan: Plan, history: Sequence[Attempt], left_s: float) -> Step | C
 def capacity(plan: Plan, history: Sequence[Attempt]) -> Capacity:
     """What the attempts show, whether or not the search is over."""
     low, high = _bounds(history)
-    confirmed = low is not None and any(
-        a.rate == low and a.purpose in ("confirm", "second-look") and a.outcome == "pass" and is_long(a, history[:n])
-        for n, a in enumerate(history)
-    )
+    confirmed = low is not None and any(a.rate == low and a.long and a.outcome == "pass" for a in history)
     failure = _last_at(history, high) if high is not None else None
     truly_failed = failure is not None and failure.outcome != "generator-limited"
     return Capacity(
@@ -106,8 +107,8 @@ def capacity(plan: Plan, history: Sequence[Attempt]) -> Capacity:
     )
 
 
-def is_long(step: Step | Attempt, before: Sequence[Attempt]) -> bool:
-    """Whether it is a confirmation, or the second look at a failed one: those are measured for longer."""
+def is_long(step: Step, before: Sequence[Attempt]) -> bool:
+    """Whether it is a confirmation, or the second look at a failed one: those are measured for longer from the start."""
     if step.purpose == "confirm":
         return True
     last = _last_at(before, step.rate) if step.purpose == "second-look" else None
@@ -152,8 +153,9 @@ def _second_look(history: Sequence[Attempt], rate: float) -> Step | None:
 
 
 def _confirm_once(history: Sequence[Attempt], rate: float) -> Step | None:
-    confirmed = any(attempt.rate == rate and attempt.purpose == "confirm" for attempt in history)
-    return None if confirmed else Step(rate, "confirm")
+    of_rate = [attempt for attempt in history if attempt.rate == rate]
+    done = any(attempt.purpose == "confirm" or attempt.long and attempt.outcome == "pass" for attempt in of_rate)
+    return None if done else Step(rate, "confirm")
 
 
 def _confirmation(history: Sequence[Attempt], found: Capacity) -> Step | None:

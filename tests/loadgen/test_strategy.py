@@ -33,7 +33,7 @@ def search(system: System, budget_s: float = AMPLE, plan: Plan = PLAN) -> tuple[
         assert plan.lowest <= step.rate <= plan.highest
         outcome = system(step.rate, long, len(history))
         by = None if outcome == "pass" else "generator" if outcome == "generator-limited" else "searchable"
-        history.append(Attempt(step.rate, step.purpose, outcome, by))
+        history.append(Attempt(step.rate, step.purpose, outcome, by, long))
     raise AssertionError("the search does not end")
 
 
@@ -96,6 +96,16 @@ def test_a_second_look_does_not_take_the_time_of_the_confirmation() -> None:
     )  # fmt: skip
     assert [attempt.purpose for attempt in history[5:]] == ["bisect", "bisect", "second-look", "confirm"]
     assert found.confirmed and found.converged
+
+
+def test_a_pass_that_was_prolonged_needs_no_confirmation() -> None:
+    history = [
+        Attempt(1000, "ramp", "pass", long=True), Attempt(1040, "ramp", "fail", "searchable"),
+        Attempt(1040, "second-look", "fail", "searchable"),
+    ]  # fmt: skip
+    found = next_step(PLAN, history, AMPLE)
+    assert isinstance(found, Capacity)
+    assert found.converged
 
 
 @given(limits, st.integers(0, 10_000), st.floats(0, 0.4))
