@@ -1,8 +1,8 @@
 """Which rate to try next, from the attempts so far. Pure: it runs nothing, it reads no clock.
 
 A geometric ramp finds a rate that fails, bisection narrows the interval between the highest rate that passed and the
-lowest that failed, a longer attempt at the highest pass confirms it, if none has yet. Bisection is at the geometric mean, because the
-tolerance is a ratio.
+lowest that failed, a longer attempt at the highest pass confirms it, if none has yet. Bisection is at the geometric
+mean, because the tolerance is a ratio.
 
 Noise on a shared machine makes sustainable rates fail far more often than it makes others pass. So the failure that
 bounds the result gets one second look before the result stands, if there is time for more than the confirmation, and of
@@ -108,7 +108,7 @@ def capacity(plan: Plan, history: Sequence[Attempt]) -> Capacity:
 
 
 def is_long(step: Step, before: Sequence[Attempt]) -> bool:
-    """Whether it is a confirmation, or the second look at a failed one: those are measured for longer from the start."""
+    """Whether it is a confirmation, or the second look at a failed one: those are measured for longer at once."""
     if step.purpose == "confirm":
         return True
     last = _last_at(before, step.rate) if step.purpose == "second-look" else None
@@ -154,7 +154,7 @@ def _second_look(history: Sequence[Attempt], rate: float) -> Step | None:
 
 def _confirm_once(history: Sequence[Attempt], rate: float) -> Step | None:
     of_rate = [attempt for attempt in history if attempt.rate == rate]
-    done = any(attempt.purpose == "confirm" or attempt.long and attempt.outcome == "pass" for attempt in of_rate)
+    done = any(attempt.purpose == "confirm" or (attempt.long and attempt.outcome == "pass") for attempt in of_rate)
     return None if done else Step(rate, "confirm")
 
 
