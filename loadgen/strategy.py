@@ -95,7 +95,7 @@ def next_step(plan: Plan, history: Sequence[Attempt], left_s: float) -> Step | C
 def capacity(plan: Plan, history: Sequence[Attempt]) -> Capacity:
     """What the attempts show, whether or not the search is over."""
     low, high = _bounds(history)
-    confirmed = low is not None and any(a.rate == low and a.long and a.outcome == "pass" for a in history)
+    confirmed = low is not None and _is_confirmed(history, low)
     failure = _last_at(history, high) if high is not None else None
     truly_failed = failure is not None and failure.outcome != "generator-limited"
     return Capacity(
@@ -144,6 +144,10 @@ def _is_narrow(plan: Plan, low: float, high: float) -> bool:
     return high / low <= 1 + plan.tolerance
 
 
+def _is_confirmed(history: Sequence[Attempt], rate: float) -> bool:
+    return any(attempt.rate == rate and attempt.long and attempt.outcome == "pass" for attempt in history)
+
+
 def _second_look(history: Sequence[Attempt], rate: float) -> Step | None:
     """The failure is looked at again, unless that was done: a generator at its limit is no noise of the system."""
     of_rate = [attempt for attempt in history if attempt.rate == rate]
@@ -153,15 +157,12 @@ def _second_look(history: Sequence[Attempt], rate: float) -> Step | None:
 
 
 def _confirm_once(history: Sequence[Attempt], rate: float) -> Step | None:
-    of_rate = [attempt for attempt in history if attempt.rate == rate]
-    done = any(attempt.purpose == "confirm" or (attempt.long and attempt.outcome == "pass") for attempt in of_rate)
-    return None if done else Step(rate, "confirm")
+    tried = any(attempt.rate == rate and attempt.purpose == "confirm" for attempt in history)
+    return None if tried or _is_confirmed(history, rate) else Step(rate, "confirm")
 
 
 def _confirmation(history: Sequence[Attempt], found: Capacity) -> Step | None:
-    if found.highest_pass is None or found.confirmed:
-        return None
-    return _confirm_once(history, found.highest_pass)
+    return None if found.highest_pass is None else _confirm_once(history, found.highest_pass)
 
 
 def _last_at(history: Sequence[Attempt], rate: float) -> Attempt | None:
