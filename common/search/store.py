@@ -188,7 +188,8 @@ def _engine(url: str) -> Engine:
 
 def _configure_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None
-    for pragma in ("busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL"):
+    # A page holds 20 tweets instead of 5: less of it stays empty, and there is less to write. Must come first.
+    for pragma in ("page_size = 16384", "busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL"):
         connection.execute(f"PRAGMA {pragma}")
 
 
