@@ -7,6 +7,8 @@ that leaves the growth of a backlog undecided is doubled, once; one whose failur
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -64,11 +66,12 @@ class Experiment:
     def run(self) -> Result:
         """Raises StackBroken, GeneratorFailed, or redis.RedisError."""
         spec, settings = self._spec, self._settings
+        self._watch("preparing", None)
+        subprocess.run([sys.executable, "-m", "loadgen.memory"], check=False)
         started = datetime.now(UTC)
         with ExitStack() as stack:
             self._counters = Counters(settings)
             stack.callback(self._counters.close)
-            self._watch("preparing", None)
             audit = stack.enter_context(self._stack.auditing())
             self._counters.begin()
             processes = spec.processes or processes_for(spec.rate, os.cpu_count() or 1)

@@ -1,8 +1,9 @@
-"""Touches the machine's free memory once: `python -m loadgen.memory`, before the first experiment on a stack.
+"""Touches the machine's free memory: `python -m loadgen.memory`, before each experiment.
 
 A hypervisor finds memory for a guest when a page is touched first, at many times the cost of a page that was in use
-before (docs/performance.md has figures), and experiments fill gigabytes of page cache. What they cost should not depend
-on what the machine did in the hours before. Where memory is the machine's own this takes seconds and changes nothing.
+before (docs/performance.md has figures), and takes back what lies free for a while. Experiments fill gigabytes of page
+cache, and what they cost should not depend on what the machine did in the hours before. Where memory is the machine's
+own this takes seconds and changes nothing.
 """
 
 from __future__ import annotations

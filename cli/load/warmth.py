@@ -1,10 +1,8 @@
-"""Warming up, once per stack, and the machine with it: which start was warmed up is remembered in a file."""
+"""Warming up, once per stack: which start of it was warmed up is remembered in a file."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import psutil
 
@@ -25,7 +23,5 @@ def ensure_warm(instance: Instance, rate: float, seconds: float, watch: Watch) -
     except (OSError, ValueError):
         pass
     if seconds:
-        watch("memory", None)
-        subprocess.run([sys.executable, "-m", "loadgen.memory"], check=False)
         warm_up(instance, min(rate, HIGHEST_RATE), seconds, watch)
         path.write_text(json.dumps(current))
