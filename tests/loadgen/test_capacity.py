@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -73,6 +74,23 @@ def test_the_capacity_and_what_gave_way(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert [e["purpose"] for e in content["experiments"]][-1] == "confirm"
     assert content["experiments"][0]["verdict"] == "pass"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_confirmation_has_time_however_long_audits_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    now, budget_s = [0.0], 1300.0
+
+    class Slow(experiment(3000)):  # type: ignore[misc]
+        def run(self) -> Result:
+            now[0] += self.spec.settle_s + self.spec.seconds + 100
+            return super().run()
+
+    monkeypatch.setattr(loadgen.capacity, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    found, _ = search(monkeypatch, Slow, budget_s)
+    capacity = found.run(lambda s: None, lambda tweets: None)
+    assert (capacity.highest_pass, capacity.lowest_fail) == (pytest.approx(2828, abs=1), 4000)
+    assert capacity.confirmed
+    assert not capacity.converged
+    assert now[0] <= budget_s
 
 
 def test_a_broken_stack_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
