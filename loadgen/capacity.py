@@ -40,7 +40,6 @@ class Search:
     def __init__(self, stack: Stack, spec: Spec, plan: Plan, budget_s: float, watcher: Watcher) -> None:
         """`spec` is that of every experiment, but for its rate and length; `plan` as `plan_for` makes it."""
         self._stack, self._spec, self._plan, self._watcher = stack, spec, plan, watcher
-        self._overhead_s = OVERHEAD_SECONDS
         self._until = time.monotonic() + budget_s
         self.history: list[Attempt] = []
         self.results: list[dict[str, Any]] = []
@@ -67,23 +66,21 @@ class Search:
             self._watcher.began(step, spec.seconds)
             began = time.monotonic()
             self._try(step, spec)
-            self._learn_overhead(time.monotonic() - began - spec.settle_s)
+            self._learn(time.monotonic() - began)
             keep(self)
 
     def capacity(self) -> Capacity:
         """What is known so far."""
         return capacity(self._plan, self.history)
 
-    def _learn_overhead(self, took_s: float) -> None:
-        """Plans with the longest overhead of a pass, or the confirmation would not have the time that is left for it.
+    def _learn(self, took_s: float) -> None:
+        """Plans with the slowest pass, or the confirmation would not have the time that is left for it.
 
         An audit takes longer at higher rates; how long an overload takes to drain says nothing about the next attempt.
         """
-        overhead = took_s - self.results[-1]["seconds"]
-        if self.history[-1].outcome == "pass" and (more := overhead - self._overhead_s) > 0:
-            self._overhead_s = overhead
-            self._plan = replace(self._plan, attempt_s=self._plan.attempt_s + more,
-                                 confirmation_s=self._plan.confirmation_s + more)
+        usual_s = took_s - self.results[-1]["seconds"] + self._spec.seconds
+        if self.history[-1].outcome == "pass" and (more := usual_s - self._plan.attempt_s) > 0:
+            self._plan = replace(self._plan, attempt_s=usual_s, confirmation_s=self._plan.confirmation_s + more)
 
     def _try(self, step: Step, spec: Spec) -> None:
         try:

@@ -17,6 +17,8 @@ LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    # PySpark leaves the level at INFO and drops what is below WARN when it is put together: 5 % of the JVM's CPU.
+    "spark.log.level": "WARN",
     # Short tasks on one machine: no waiting for a better place, quick polls.
     "spark.locality.wait": "0",
     "spark.broadcast.compress": "false",
@@ -94,8 +96,6 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
     if not conf.contains(EXCLUDED_RULES):
         exclude_rules(spark)
-    # PySpark leaves the level at INFO and drops what is below WARN when it is put together: 5 % of the JVM's CPU.
-    spark.sparkContext.setLogLevel("WARN")
     log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setLevel(CHATTY, log4j.Level.ERROR)
     return spark
