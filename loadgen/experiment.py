@@ -7,8 +7,6 @@ that leaves the growth of a backlog undecided is doubled, once; one whose failur
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -24,6 +22,7 @@ from loadgen.anatomy import CpuSeconds, between, cpu_seconds, host_cpu, idle_sha
 from loadgen.counters import ENRICHED, Counters, Totals, backlogs
 from loadgen.evidence import PUBLISHED, Audited, Evidence, Offered, Sample
 from loadgen.load import Load, processes_for, remove_runs
+from loadgen.memory import hold_free_memory
 from loadgen.result import Result, Spec
 from loadgen.users import Users
 from loadgen.verdict import DRAIN_SECONDS, LEAST_SECONDS, is_hopeless, judge, must_extend
@@ -67,7 +66,7 @@ class Experiment:
         """Raises StackBroken, GeneratorFailed, or redis.RedisError."""
         spec, settings = self._spec, self._settings
         self._watch("preparing", None)
-        subprocess.run([sys.executable, "-m", "loadgen.memory"], check=False)
+        hold_free_memory()
         started = datetime.now(UTC)
         with ExitStack() as stack:
             self._counters = Counters(settings)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import resource
+import mmap
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from loadgen import memory
-from loadgen.memory import CHUNK_BYTES, SPARE_BYTES
+from loadgen.memory import BLOCK_BYTES, CHUNK_BYTES, SPARE_BYTES
 
 
 def falling(chunks: int):
@@ -17,21 +20,47 @@ def falling(chunks: int):
     return lambda: SPARE_BYTES + next(left) * CHUNK_BYTES
 
 
+def resident_bytes(pid: int | None = None) -> int:
+    return psutil.Process(pid).memory_info().rss
+
+
 def test_leaves_the_reserve() -> None:
-    assert memory.touch(falling(3)) == 3 * CHUNK_BYTES
-    assert memory.touch(lambda: SPARE_BYTES + CHUNK_BYTES - 1) == 0
+    assert len(memory.touch(falling(3))) == 3
+    assert memory.touch(lambda: SPARE_BYTES + CHUNK_BYTES - 1) == []
 
 
-def test_the_pages_are_really_there() -> None:
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    chunks = before * 1024 // CHUNK_BYTES + 2  # more than this process ever had
-    memory.touch(falling(chunks))
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 >= chunks * CHUNK_BYTES
+def test_the_pages_are_really_there_and_all_but_one_of_each_block_are_given_back() -> None:
+    before = resident_bytes()
+    held = memory.touch(falling(2))
+    assert resident_bytes() - before > 1.9 * CHUNK_BYTES
+    for chunk in held:
+        memory.thin_out(chunk)
+    left = resident_bytes() - before
+    assert 0.9 < left / (2 * CHUNK_BYTES / BLOCK_BYTES * mmap.PAGESIZE) < 4
 
 
 def test_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "LONGEST_SECONDS", 0.0)
-    assert memory.touch(falling(3)) == 0
+    assert memory.touch(falling(3)) == []
+
+
+START = "from loadgen import memory; print(memory._keeper().pid, flush=True); input()"
+
+
+def test_what_is_held_goes_with_the_process_that_asked() -> None:
+    with subprocess.Popen([sys.executable, "-c", START], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as asked:
+        keeper = psutil.Process(int(asked.stdout.readline()))
+        assert keeper.is_running()
+        asked.kill()
+    keeper.wait(10)
+
+
+def test_one_that_was_killed_is_replaced() -> None:
+    keeper = memory._keeper()
+    keeper.kill()
+    memory.hold_free_memory()
+    assert keeper.returncode is not None
+    assert memory._keeper() is not keeper
 
 
 @pytest.mark.parametrize(("limit", "left"), [("1000\n", 400), ("max\n", None), (None, None)])
