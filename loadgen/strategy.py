@@ -128,7 +128,8 @@ def _wanted(plan: Plan, history: Sequence[Attempt]) -> Step | None:
             return Step(max(high / plan.factor, plan.lowest), "ramp")
         return _second_look(history, high)
     if not _is_narrow(plan, low, high):
-        return Step(math.sqrt(low * high), "bisect")
+        hardly = any(attempt.rate == high and attempt.outcome == "pass" for attempt in history)
+        return Step(high / (1 + plan.tolerance), "confirm") if hardly else Step(math.sqrt(low * high), "bisect")
     return _second_look(history, high) or _confirm_once(history, low)
 
 
@@ -141,7 +142,7 @@ def _bounds(history: Sequence[Attempt]) -> tuple[float | None, float | None]:
 
 
 def _is_narrow(plan: Plan, low: float, high: float) -> bool:
-    return high / low <= 1 + plan.tolerance
+    return high / low <= (1 + plan.tolerance) * (1 + 1e-9)  # the quotient of what was divided by it may be above it
 
 
 def _is_confirmed(history: Sequence[Attempt], rate: float) -> bool:

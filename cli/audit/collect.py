@@ -60,10 +60,12 @@ class Collector:
         heard = time.monotonic()
         while time.monotonic() - heard < QUIET_S:
             for stream, read in readers.items():
-                if events := self._consumers[stream].poll(POLL_EVENTS, timeout=POLL_S):
+                # No stream is waited for while another has events.
+                while events := self._consumers[stream].poll(POLL_EVENTS, timeout=0):
                     for event in events:
                         read(event)
                     heard = time.monotonic()
+            time.sleep(POLL_S)
 
     def check(self) -> dict[str, Finding]:
         """The five stages, summed over the runs."""

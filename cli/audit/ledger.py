@@ -134,7 +134,8 @@ class RankingLedger:
         self._buckets[run].add(bucket_start)
         first = self._first.setdefault(tweet["tweet_id"], (bucket_start, tags))
         if first[1] is tags:
-            self._expected.update((bucket_start, tag) for tag in tags)
+            for tag in tags:
+                self._expected[bucket_start, tag] += 1
             return
         self._known[run] += 1
         if first[0] != bucket_start:

@@ -145,6 +145,29 @@ def test_slow_degradation_shows_in_the_confirmation(limit: float, sustained: flo
         assert found.highest_pass <= limit * sustained
 
 
+@given(limits, st.floats(0.96, 0.999))
+def test_a_confirmation_that_hardly_fails_costs_little(limit: float, sustained: float) -> None:
+    """The limit of long attempts lies less than the tolerance below that of short ones."""
+    found, history = search(lambda rate, long, n: "pass" if rate <= limit * (sustained if long else 1) else "fail")
+    assert found.converged
+    assert limit * sustained / 1.05**2 <= found.highest_pass <= limit * sustained
+    failed = [n for n, attempt in enumerate(history) if attempt.long and attempt.outcome == "fail"]
+    assert not failed or len(history) - failed[0] <= 5
+
+
+def test_after_a_failed_confirmation_of_a_ramps_rate_there_is_still_a_result() -> None:
+    plan = Plan(first=8000)
+    found, history = search(
+        lambda rate, long, n: "pass" if rate <= (15_900 if long else 16_700) else "fail",
+        8 * plan.attempt_s + 2 * plan.confirmation_s, plan,
+    )  # fmt: skip
+    assert [attempt.purpose for attempt in history] == [
+        "ramp", "ramp", "ramp", "bisect", "bisect", "bisect", "bisect", "second-look",
+        "confirm", "confirm"]  # fmt: skip
+    assert found.converged
+    assert (found.highest_pass, found.lowest_fail) == (pytest.approx(16_000 / 1.05), 16_000)
+
+
 @given(limits, st.floats(0.001, 0.2))
 def test_a_system_that_becomes_slower_with_every_attempt(limit: float, loss: float) -> None:
     found, history = search(lambda rate, long, n: "pass" if rate <= limit * (1 - loss) ** n else "fail")
