@@ -23,6 +23,7 @@ from loadgen.counters import ENRICHED, Counters, Totals, backlogs
 from loadgen.evidence import PUBLISHED, Audited, Evidence, Offered, Sample
 from loadgen.load import Load, processes_for, remove_runs
 from loadgen.memory import hold_free_memory
+from loadgen.reference import reference_ms
 from loadgen.result import Result, Spec
 from loadgen.users import Users
 from loadgen.verdict import DRAIN_SECONDS, LEAST_SECONDS, is_hopeless, judge, must_extend
@@ -67,6 +68,7 @@ class Experiment:
         spec, settings = self._spec, self._settings
         self._watch("preparing", None)
         hold_free_memory()
+        self._reference_ms = reference_ms()
         started = datetime.now(UTC)
         with ExitStack() as stack:
             self._counters = Counters(settings)
@@ -118,7 +120,8 @@ class Experiment:
             verdict=judge(evidence), evidence=evidence, samples=self._samples,
             completed_s={s: None if at is None else round(self._end + at - start, 2) for s, at in gone.items()},
             cpu_seconds_per_1000=per_thousand(spent, tweets), tweets=tweets, bytes_per_tweet=_mean_bytes(since),
-            index_rows=self._index_rows(), others=max(0, since[PUBLISHED]["total"] - self._load.acknowledged()),
+            index_rows=self._index_rows(), reference_ms=self._reference_ms,
+            others=max(0, since[PUBLISHED]["total"] - self._load.acknowledged()),
             restarted=sorted(name for name, pid in after.items() if before.get(name, pid) != pid), users=users,
         )
 

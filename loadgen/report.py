@@ -132,10 +132,11 @@ def _ladders(runs: Sequence[Run], names: Sequence[str]) -> str:
         rows = [[_rate(e["rate"]), e["purpose"], f"{e['seconds']:.0f} s",
                  _Html(f'<span class="{escape(e["verdict"])}">{escape(e["verdict"])}</span>'),
                  e.get("limited_by") or "", e["reason"], *(_milliseconds(e, stage) for stage in JUDGED),
-                 f"{e['idle_cpu']:.0%}" if "idle_cpu" in e else ""] for e in run["experiments"]]
+                 f"{e['idle_cpu']:.0%}" if "idle_cpu" in e else "", e.get("reference_ms", "")]
+                for e in run["experiments"]]
         parts.append(f"<h3>{escape(name)}</h3>" + _table(
             ["tweets/s", "", "measured", "verdict", "limited by", "why", "p99 ranked, ms", "p99 searchable, ms",
-             "idle CPU"], rows, numbers=(0, 2, 6, 7, 8)))
+             "idle CPU", "reference work, ms"], rows, numbers=(0, 2, 6, 7, 8, 9)))
     return "".join(parts)
 
 

@@ -37,7 +37,8 @@ class Result:
     """`samples` from the first tweet to the end of the drain; those at 0 ≤ `at` ≤ `seconds` were judged.
 
     `completed_s`: by stage, when its backlog had gone, in seconds after the first tweet; None if that was not seen.
-    `others` are tweets that somebody else published meanwhile.
+    `others` are tweets that somebody else published meanwhile. `reference_ms` is how long a fixed piece of work took
+    just before: how fast the machine was.
     """
 
     spec: Spec
@@ -51,6 +52,7 @@ class Result:
     tweets: int
     bytes_per_tweet: float | None
     index_rows: int | None
+    reference_ms: float
     others: int = 0
     restarted: Sequence[str] = ()
     users: Mapping[str, Any] = field(default_factory=dict)
@@ -74,6 +76,7 @@ class Result:
             "latency_ms": {stage: _latency(latency) for stage, latency in evidence.latency.items()},
             "cpu_seconds_per_1000": self.cpu_seconds_per_1000,
             "idle_cpu": round(evidence.idle_cpu, 4),
+            "reference_ms": self.reference_ms,
             "tweets": self.tweets,
             "other_tweets": self.others,
             "restarted": list(self.restarted),

@@ -16,7 +16,7 @@ import click
 
 from cli import options as common_options
 from cli.load import options
-from cli.load.display import Display, capacity_as_text
+from cli.load.display import Display, capacity_as_text, unquiet_as_text
 from cli.load.find_max import search
 from cli.load.instance import Instance, running
 from loadgen.capacity import write_results
@@ -89,7 +89,7 @@ def compare(middlewares: list[str], durabilities: list[str], across: bool, repea
     for run in content:
         click.echo(f"{run['middleware']} ({run['durability']}), round {run['round']}: "
                    f"{capacity_as_text(run['capacity'])}")
-    click.echo(out / "report.html")
+    click.echo(f"{unquiet_as_text([e for run in content for e in run['experiments']])}{out / 'report.html'}")
 
 
 @contextmanager

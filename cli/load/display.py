@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 from common.tweets import STAGES
 from loadgen.evidence import Sample
+from loadgen.reference import is_quiet
 from loadgen.result import Result
 from loadgen.strategy import Step
 
@@ -83,7 +84,8 @@ def as_text(result: Result) -> str:
     lines += [f"  {name:<28}{seconds:>8.3f}" for name, seconds in used.items() if seconds >= 5e-4]
     total = sum(used.values())
     lines += [f"  {'together':<28}{total:>8.3f}", "", f"  idle CPU {result.evidence.idle_cpu:.0%}; "
-              f"{result.bytes_per_tweet or 0:,.0f} bytes per tweet; {result.index_rows or 0:,} rows in the index"]
+              f"{result.bytes_per_tweet or 0:,.0f} bytes per tweet; {result.index_rows or 0:,} rows in the index; "
+              f"reference work {result.reference_ms:,.1f} ms"]
     completed = ", ".join(f"{s} {'never' if at is None else f'{at:,.1f} s'}" for s, at in result.completed_s.items())
     lines.append(f"  all {completed} after the first tweet; most waiting: "
                  + ", ".join(f"{stage} {count:,}" for stage, count in result.peak_backlog.items()))
@@ -107,3 +109,12 @@ def capacity_as_text(capacity: Mapping[str, Any]) -> str:
     how = "converged" if capacity["converged"] else "not converged"
     confirmed = "confirmed" if capacity["confirmed"] else "not confirmed"
     return f"capacity: [{high:,.0f}, {end}) tweets/s, {how}, highest pass {confirmed}{limit}"
+
+
+def unquiet_as_text(experiments: Sequence[Mapping[str, Any]]) -> str:
+    """A line that says so if the machine was not equally fast before all experiments; "" if it was."""
+    took = [experiment["reference_ms"] for experiment in experiments if "reference_ms" in experiment]
+    if is_quiet(took):
+        return ""
+    return (f"the machine was not quiet: the reference work took {min(took):,.1f} to {max(took):,.1f} ms; "
+            "another search may find another capacity\n")

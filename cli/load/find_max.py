@@ -12,7 +12,7 @@ import click
 
 from cli import options as common_options
 from cli.load import options
-from cli.load.display import Display, capacity_as_text
+from cli.load.display import Display, capacity_as_text, unquiet_as_text
 from cli.load.instance import Instance, running
 from cli.load.warmth import ensure_warm
 from common.settings import Settings
@@ -55,7 +55,8 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     if as_json:
         click.echo(json.dumps(content, allow_nan=False))
     else:
-        click.echo(f"{capacity_as_text(content['capacity'])}\n{folder / 'report.html'}")
+        click.echo(f"{capacity_as_text(content['capacity'])}\n{unquiet_as_text(content['experiments'])}"
+                   f"{folder / 'report.html'}")
     sys.exit(0 if content["capacity"]["highest_pass"] else 1)
 
 

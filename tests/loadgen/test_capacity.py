@@ -49,7 +49,7 @@ def experiment(limit: float, breaks_above: float = 1e9) -> type:
             growth = {"searchable": 0.1 * self.spec.rate} if self.spec.rate > limit else {}
             evidence = replace(GOOD, rate=self.spec.rate, samples=samples(growth, noise=self.spec.rate / 100))
             return Result(self.spec, "2026-01-01T00:00:00+00:00", self.spec.seconds, judge(evidence), evidence,
-                          evidence.samples, {}, {"search": 0.1}, 1000, 650.0, 10)
+                          evidence.samples, {}, {"search": 0.1}, 1000, 650.0, 10, 20.0)
 
     return Made
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 import pytest
 
-from cli.load.display import as_text, capacity_as_text
+from cli.load.display import as_text, capacity_as_text, unquiet_as_text
 from loadgen.result import Result, Spec
 from loadgen.verdict import judge
 from tests.loadgen.test_verdict import BLOCKED, GOOD
@@ -20,14 +20,14 @@ def result(**changed: Any) -> Result:
         spec=Spec(1000), started_at="2026-01-01T00:00:00+00:00", seconds=60, verdict=judge(evidence), evidence=evidence,
         samples=evidence.samples, completed_s={"published": 60.1, "enriched": None, "ranked": 61.0, "searchable": 62.0},
         cpu_seconds_per_1000={"spark/java": 0.25, "search": 0.125}, tweets=60_000, bytes_per_tweet=651.0,
-        index_rows=80_000,
+        index_rows=80_000, reference_ms=21.5,
     )
 
 
 def test_a_pass() -> None:
     text = click.unstyle(as_text(result()))
     for wanted in ("1,000 tweets/s for 60 s: pass\n", "p99 to ranked 1,200 ms", "0.375", "651 bytes per tweet",
-                   "80,000 rows", "enriched never", "60,000 of 60,000"):
+                   "80,000 rows", "reference work 21.5 ms", "enriched never", "60,000 of 60,000"):
         assert wanted in text
     assert "FAILS" not in text
 
@@ -59,3 +59,12 @@ TEXTS = {
 @pytest.mark.parametrize(("text", "changed"), TEXTS.items())
 def test_capacity(text: str, changed: dict[str, Any]) -> None:
     assert capacity_as_text({**KNOWN, **changed}) == text
+
+
+@pytest.mark.parametrize(("took", "said"), [
+    ([], ""), ([20.0], ""), ([20.0, 21.9], ""), ([20.0, 21.0, 22.1], "the reference work took 20.0 to 22.1 ms"),
+])  # fmt: skip
+def test_a_machine_that_was_not_quiet(took: list[float], said: str) -> None:
+    text = unquiet_as_text([{"reference_ms": each} for each in took] + [{"verdict": "broken"}])
+    assert said in text
+    assert bool(said) == bool(text)
