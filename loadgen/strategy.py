@@ -122,7 +122,7 @@ def _wanted(plan: Plan, history: Sequence[Attempt]) -> Step | None:
         return Step(plan.first, "ramp")
     if high is None:
         assert low is not None
-        return Step(min(low * plan.factor, plan.highest), "ramp") if low < plan.highest else _confirm_once(history, low)
+        return Step(_higher(plan, history, low), "ramp") if low < plan.highest else _confirm_once(history, low)
     if low is None:
         if high > plan.lowest:
             return Step(max(high / plan.factor, plan.lowest), "ramp")
@@ -131,6 +131,12 @@ def _wanted(plan: Plan, history: Sequence[Attempt]) -> Step | None:
         hardly = any(attempt.rate == high and attempt.outcome == "pass" for attempt in history)
         return Step(high / (1 + plan.tolerance), "confirm") if hardly else Step(math.sqrt(low * high), "bisect")
     return _second_look(history, high) or _confirm_once(history, low)
+
+
+def _higher(plan: Plan, history: Sequence[Attempt], low: float) -> float:
+    """The ramp's next rate; a smaller step where a failure turned out to be noise, as those are close to the limit."""
+    failed = any(attempt.outcome != "pass" for attempt in history)
+    return min(low * (math.sqrt(plan.factor) if failed else plan.factor), plan.highest)
 
 
 def _bounds(history: Sequence[Attempt]) -> tuple[float | None, float | None]:

@@ -98,6 +98,14 @@ def test_a_second_look_does_not_take_the_time_of_the_confirmation() -> None:
     assert found.converged
 
 
+def test_a_ramp_that_goes_on_after_a_false_failure_takes_smaller_steps() -> None:
+    _, history = search(lambda rate, long, n: "pass" if rate <= 9000 and n != 1 else "fail", plan=Plan(first=4000))
+    again = [attempt.purpose for attempt in history].index("second-look")
+    assert (history[again].rate, history[again].outcome) == (8000, "pass")
+    assert history[again + 1].purpose == "ramp"
+    assert history[again + 1].rate == pytest.approx(8000 * 2**0.5)
+
+
 def test_a_pass_that_was_prolonged_needs_no_confirmation() -> None:
     history = [
         Attempt(1000, "ramp", "pass", long=True), Attempt(1040, "ramp", "fail", "searchable"),
