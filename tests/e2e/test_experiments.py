@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.stack import Stack
+from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -65,8 +65,10 @@ def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
 
 
 def test_a_paused_stream_store_is_a_failure_of_published(stack: Stack) -> None:
-    process = stack.start("load", "run", *PATIENT, "--rate", "100", "--seconds", "60", "--json")
-    time.sleep(40)
+    process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60", "--json")
+    runs = stack.settings().state_dir / "runs"
+    eventually("tweets are sent", lambda: list(runs.glob("load-*")), timeout=180)
+    time.sleep(30)
     stores = ("segment-store", "kafka", "broker")
     paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]
     assert paused
