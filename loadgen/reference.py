@@ -23,7 +23,8 @@ def reference_ms() -> float:
     keys = list(range(ENTRIES))
     random.Random(1).shuffle(keys)  # in memory, too, neighbours are strangers then
     table = dict.fromkeys(keys, 1)
-    return round(median(_round(table, keys[n * LOOKUPS % ENTRIES:][:LOOKUPS]) for n in range(ROUNDS)), 2)
+    starts = (n * LOOKUPS % ENTRIES for n in range(ROUNDS))
+    return round(median(_round(table, keys[start : start + LOOKUPS]) for start in starts), 2)
 
 
 def _round(table: dict[int, int], keys: Sequence[int]) -> float:

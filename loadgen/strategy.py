@@ -77,7 +77,8 @@ def next_step(plan: Plan, history: Sequence[Attempt], left_s: float) -> Step | C
     """The next attempt, or the result when there is none to make in the `left_s` seconds that remain.
 
     Always ends: no rate is attempted more than four times (each purpose once, a confirmation with its second look
-    twice), and the rates lie between `lowest` and `highest`, more than a quarter of the tolerance apart.
+    twice), and the rates lie between `lowest` and `highest`, more than a quarter of the tolerance apart but for the one
+    below a pass that its confirmation failed, which may come close to the next lower pass.
     """
     found = capacity(plan, history)
     if history and history[-1].outcome == "broken":

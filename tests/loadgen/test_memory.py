@@ -20,8 +20,8 @@ def falling(chunks: int):
     return lambda: SPARE_BYTES + next(left) * CHUNK_BYTES
 
 
-def resident_bytes(pid: int | None = None) -> int:
-    return psutil.Process(pid).memory_info().rss
+def resident_bytes() -> int:
+    return psutil.Process().memory_info().rss
 
 
 def test_leaves_the_reserve() -> None:
