@@ -61,9 +61,10 @@ class Load:
         with self._log.open("ab") as log:
             for part in self._parts:
                 command = [sys.executable, "-m", "loadgen.generator", part.as_json()]
-                # A group of its own: Ctrl-C reaches the experiment, which ends its generators in order.
+                # A session of its own: it gets its share of the cores as any process of the stack does, and Ctrl-C
+                # reaches the experiment, which ends its generators in order.
                 self._processes.append(subprocess.Popen(
-                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0))
+                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
         until = time.monotonic() + READY_SECONDS
         while not self._board.all("ready"):
             self.check()

@@ -34,7 +34,7 @@ class Users:
         ]
         with (settings.log_dir / "users.log").open("ab") as log:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, process_group=0,
+                command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 env={**os.environ, "MURMUR_INSTANCE": settings.instance},
             )
 

@@ -73,7 +73,7 @@ def start(settings: Settings) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user")
-    command = [sys.executable, "-m", "supervisor.supervisord", "-c", str(settings.instance_dir / "supervisor.conf")]
+    command = [sys.executable, "-m", "deploy.local.supervisord", "-c", str(settings.instance_dir / "supervisor.conf")]
     known = {
         "MURMUR_SETTINGS": str(settings.settings_file),
         "MURMUR_HOME": str(settings.home.resolve()),

@@ -1,5 +1,6 @@
 """Starting, killing and stopping real instances."""
 
+import os
 from collections.abc import Iterator
 
 import psutil
@@ -51,6 +52,12 @@ def test_up_again_is_harmless(servers: Stack):
 
 def test_up_with_another_durability_says_what_to_do(servers: Stack):
     assert "murmur down" in refused(servers, "up", "--durability", "page-cache")
+
+
+def test_each_process_has_a_session_of_its_own(stack: Stack):
+    """The kernel shares the cores out by session."""
+    for process in stack.status()["processes"]:
+        assert os.getsid(process["pid"]) == process["pid"], process["name"]
 
 
 def test_a_killed_process_comes_back(stack: Stack):
