@@ -36,6 +36,16 @@ def test_durability_decides_whether_the_journal_is_synced(durability: str, synce
     assert f"journalSyncData={synced}\n" in text
 
 
+def test_the_segment_store_forgets_what_is_old_before_its_cache_holds_writers_back(tmp_path: Path):
+    """At 16,000 tweets/s, in two streams of 1,000 bytes an event; Pravega tells entries to go above 75 % (CachePolicy)."""
+    given = {**PRAVEGA, "cache_bytes": pravega.CACHE_BYTES}
+    text = render("pravega/segment-store.properties", settings(tmp_path), **given)
+    values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
+    cache = "pravegaservice.cache"
+    kept_s = int(values[f"{cache}.time.seconds.max"]) + int(values[f"{cache}.generation.duration.seconds"])
+    assert kept_s * 16_000 * 2 * 1000 < 0.75 * int(values[f"{cache}.size.max"])
+
+
 @pytest.mark.parametrize(("durability", "flushed"), [("fsync", True), ("page-cache", False)])
 def test_durability_decides_whether_the_broker_flushes(durability: str, flushed: bool, tmp_path: Path):
     text = render("kafka/server.properties", settings(tmp_path, durability=durability))
