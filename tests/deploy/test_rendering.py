@@ -37,7 +37,7 @@ def test_durability_decides_whether_the_journal_is_synced(durability: str, synce
 
 
 def test_the_segment_store_forgets_what_is_old_before_its_cache_holds_writers_back(tmp_path: Path):
-    """At 16,000 tweets/s, in two streams of 1,000 bytes an event; Pravega tells entries to go above 75 % (CachePolicy)."""
+    """At 16,000 tweets/s, in two streams of 1,000 bytes an event. Above 75 % Pravega starts to evict (CachePolicy)."""
     given = {**PRAVEGA, "cache_bytes": pravega.CACHE_BYTES}
     text = render("pravega/segment-store.properties", settings(tmp_path), **given)
     values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
