@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import psutil
 
+from common.children import ends_with_parent
 from common.settings import Settings
 from ingest.manifest import runs_dir
 from ingest.pacer import Pacer
@@ -60,7 +61,7 @@ class Load:
         """Starts the processes; returns when the schedule begins, on a whole second, in seconds since the epoch."""
         with self._log.open("ab") as log:
             for part in self._parts:
-                command = [sys.executable, "-m", "loadgen.generator", part.as_json()]
+                command = ends_with_parent([sys.executable, "-m", "loadgen.generator", part.as_json()])
                 # A session of its own: it gets its share of the cores as any process of the stack does, and Ctrl-C
                 # reaches the experiment, which ends its generators in order.
                 self._processes.append(subprocess.Popen(

@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from common.children import ends_with_parent
 from common.settings import Settings
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
@@ -27,11 +28,11 @@ class Users:
         if not count:
             return
         self._folder = tempfile.TemporaryDirectory(prefix="murmur-users-")
-        command = [
+        command = ends_with_parent([
             sys.executable, "-m", "locust", "-f", str(LOCUSTFILE), "--headless", "--host", settings.url,
             "--users", str(count), "--spawn-rate", str(max(1, count / 5)), "--csv", f"{self._folder.name}/users",
             "--loglevel", "WARNING", "Viewer", "Listener", "Searcher",
-        ]
+        ])
         with (settings.log_dir / "users.log").open("ab") as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,

@@ -19,8 +19,9 @@ import psutil
 from supervisor.states import ProcessStates
 from supervisor.xmlrpc import SupervisorTransport
 
+from common.children import ends_with_parent
 from common.settings import Settings
-from deploy.local.process import Process, program
+from deploy.local.process import Process
 from deploy.local.rendering import write
 
 SOCKET_PATH_BYTES = 90
@@ -54,8 +55,7 @@ def write_configuration(settings: Settings, processes: Sequence[Process]) -> Pat
 
 
 def command_line(process: Process) -> str:
-    """The command, killed by the kernel when the process manager is gone: no orphans, even after kill -9."""
-    return escaped(shlex.join([program("setpriv"), "--pdeathsig", "KILL", "--", *process.command]))
+    return escaped(shlex.join(ends_with_parent(process.command)))
 
 
 def environment(variables: Mapping[str, str]) -> str:
