@@ -11,8 +11,8 @@ from contextlib import suppress
 
 import psutil
 
-from common.children import ends_with_parent
 from common.settings import Settings
+from deploy.local.process import ends_with_parent
 from ingest.manifest import runs_dir
 from ingest.pacer import Pacer
 from ingest.synthetic import Size

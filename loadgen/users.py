@@ -11,8 +11,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from common.children import ends_with_parent
 from common.settings import Settings
+from deploy.local.process import ends_with_parent
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 STOP_SECONDS = 15.0

@@ -49,6 +49,14 @@ def python(module: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module, *arguments)
 
 
+def ends_with_parent(command: Sequence[str]) -> tuple[str, ...]:
+    """The command, killed by the kernel once its parent is gone: no orphans, even after kill -9 of that.
+
+    It is the thread that starts the command whose end counts (prctl(2)).
+    """
+    return (program("setpriv"), "--pdeathsig", "KILL", "--", *command)
+
+
 def after(ports: Sequence[int], command: Sequence[str]) -> tuple[str, ...]:
     """The command, started once something listens on each of these ports."""
     return python("deploy.local.after", *map(str, ports), "--", *command)

@@ -19,9 +19,8 @@ import psutil
 from supervisor.states import ProcessStates
 from supervisor.xmlrpc import SupervisorTransport
 
-from common.children import ends_with_parent
 from common.settings import Settings
-from deploy.local.process import Process
+from deploy.local.process import Process, ends_with_parent
 from deploy.local.rendering import write
 
 SOCKET_PATH_BYTES = 90

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from ingest.manifest import runs_dir
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -49,7 +50,7 @@ def test_a_sustained_rate_passes_and_shows_its_anatomy(stack: Stack) -> None:
 def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
     settings = stack.settings()
     assert not list(settings.archive_dir.glob("load-*"))
-    assert not list((settings.state_dir / "runs").glob("load-*"))
+    assert not list(runs_dir(settings).glob("load-*"))
 
 
 def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
@@ -66,7 +67,7 @@ def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
 
 def test_a_paused_stream_store_is_a_failure_of_published(stack: Stack) -> None:
     process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60", "--json")
-    runs = stack.settings().state_dir / "runs"
+    runs = runs_dir(stack.settings())
     eventually("tweets are sent", lambda: list(runs.glob("load-*")), timeout=180)
     time.sleep(30)
     stores = ("segment-store", "kafka", "broker")

@@ -5,7 +5,7 @@ import sys
 
 import psutil
 
-from common.children import ends_with_parent
+from deploy.local.process import ends_with_parent
 
 PARENT = """
 import subprocess, sys, time
