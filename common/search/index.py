@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
-from itertools import islice
+from itertools import chain, islice
 from threading import Lock
 from typing import Any, Self, TypeVar
 
@@ -24,7 +24,7 @@ import numpy as np
 from pymilvus import DataType, MilvusClient, MilvusException
 
 from common.search.encoder import DIMENSIONS
-from common.search.rows import MAX_LANG, IndexRow, Operation, write_rows
+from common.search.rows import MAX_LANG, IndexRow, Operation, WriteRequest
 from common.settings import Settings
 
 SLICES = 4
@@ -33,9 +33,10 @@ SLICES = 4
 INSERT_ROWS = 400
 """Rows per request: Milvus Lite is fastest at this size; it syncs its file for each."""
 
-WRITERS = 2
 PAGE = 8192
 TIMEOUT_S, READ_TIMEOUT_S = 20.0, 5.0
+NO_INDEX_YET = 700
+"""Milvus's code of an error: the collection has no index on its vectors."""
 
 KEEPALIVE = {"grpc.keepalive_time_ms": 600_000, "grpc.keepalive_permit_without_calls": False}
 """By default the client pings every 10 s even when idle; Milvus Lite takes that for abuse and ends the connection, and
@@ -75,7 +76,9 @@ class Index:
         self._shape = f"{self.slice_rows}x{DIMENSIONS}"
         self._connected: MilvusClient | None = None
         self._connecting = Lock()
-        self._writers = ThreadPoolExecutor(WRITERS, thread_name_prefix="index")
+        # One request at a time, since Milvus Lite answers in turn: a search waits behind each that is there before it.
+        self._writer = ThreadPoolExecutor(1, thread_name_prefix="index-write")
+        self._readers = ThreadPoolExecutor(SLICES + 1, thread_name_prefix="index-search")
         self._slices: set[int] = set()
 
     @classmethod
@@ -112,10 +115,14 @@ class Index:
             conditions.append(f"lang == {json.dumps(lang[:MAX_LANG], ensure_ascii=False)}")
         if since is not None:
             conditions.append(f"created_at_us >= {round(since.timestamp() * 1e6)}")
+
+        def in_slice(number: int) -> list[tuple[int, float]]:
+            return self._search_slice(number, vector, limit, " and ".join(conditions))
+
         nearest: dict[int, float] = {}
-        for number in self.slices():
-            for tweet_id, distance in self._search_slice(number, vector, limit, " and ".join(conditions)):
-                nearest[tweet_id] = min(distance, nearest.get(tweet_id, distance))
+        # All at once: they wait together for a write that Milvus is busy with, instead of each for another one.
+        for tweet_id, distance in chain.from_iterable(self._readers.map(in_slice, self.slices())):
+            nearest[tweet_id] = min(distance, nearest.get(tweet_id, distance))
         return heapq.nsmallest(limit, nearest.items(), key=lambda hit: hit[1])
 
     def slices(self) -> list[int]:
@@ -153,7 +160,8 @@ class Index:
                 self._call(MilvusClient.drop_collection, name, timeout=TIMEOUT_S)
 
     def close(self) -> None:
-        self._writers.shutdown()
+        self._writer.shutdown()
+        self._readers.shutdown()
         if self._connected:
             self._connected.close()
 
@@ -166,13 +174,13 @@ class Index:
     def _write(self, rows: Iterable[IndexRow], operation: Operation) -> None:
         """Sends each request as soon as its rows are there, and returns when all are acknowledged."""
 
-        def write(name: str, content: list[IndexRow]) -> None:
-            self._call(write_rows, operation, name, content, timeout=TIMEOUT_S)
+        def send(request: WriteRequest) -> None:
+            self._call(request.send, timeout=TIMEOUT_S)
 
         written: list[Future[None]] = []
         try:
-            for request in self._requests(rows):
-                written.append(self._writers.submit(write, *request))
+            for name, content in self._requests(rows):
+                written.append(self._writer.submit(send, WriteRequest.of(operation, name, content)))
             for each in written:
                 each.result()
         finally:
@@ -226,10 +234,11 @@ class Index:
                 MilvusClient.search,
                 self._name(number), [vector], filter=condition, limit=limit, timeout=READ_TIMEOUT_S,
             )[0]
-        except IndexDown:
-            if number in self.slices():
-                raise
-            return []  # aged out since it was listed
+        except IndexDown as error:
+            being_made = isinstance(error.__cause__, MilvusException) and error.__cause__.code == NO_INDEX_YET
+            if being_made or number not in self.slices():  # it holds no row yet, or has aged out since it was listed
+                return []
+            raise
         return [(hit["id"], 1.0 - hit["distance"]) for hit in hits]
 
     def _ids_between(self, name: str, first: int, end: int) -> list[int]:

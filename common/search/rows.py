@@ -7,7 +7,7 @@ are one copy of memory.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pymilvus import DataType, MilvusClient
@@ -32,15 +32,21 @@ class IndexRow(NamedTuple):
 Operation = Literal["Insert", "Upsert"]
 
 
-def write_rows(
-    client: MilvusClient, operation: Operation, collection: str, rows: Sequence[IndexRow], timeout: float
-) -> None:
-    """One request, acknowledged on return; `timeout` in s. Raises MilvusException or grpc.RpcError; never retries."""
-    request = {"Insert": milvus_pb2.InsertRequest, "Upsert": milvus_pb2.UpsertRequest}[operation](
-        collection_name=collection, fields_data=fields(rows), num_rows=len(rows)
-    )
-    stub = client._get_connection()._stub  # the one way to the wire that keeps the client's address and credentials
-    check_status(getattr(stub, operation)(request, timeout=timeout).status)
+class WriteRequest(NamedTuple):
+    """Rows for one collection, ready for the wire."""
+
+    operation: Operation
+    content: Any
+
+    @classmethod
+    def of(cls, operation: Operation, collection: str, rows: Sequence[IndexRow]) -> Self:
+        kind = {"Insert": milvus_pb2.InsertRequest, "Upsert": milvus_pb2.UpsertRequest}[operation]
+        return cls(operation, kind(collection_name=collection, fields_data=fields(rows), num_rows=len(rows)))
+
+    def send(self, client: MilvusClient, timeout: float) -> None:
+        """Acknowledged on return; `timeout` in s. Raises MilvusException or grpc.RpcError; never retries."""
+        stub = client._get_connection()._stub  # the one way to the wire that keeps the client's address and credentials
+        check_status(getattr(stub, self.operation)(self.content, timeout=timeout).status)
 
 
 def fields(rows: Sequence[IndexRow]) -> list[Any]:

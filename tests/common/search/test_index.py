@@ -3,6 +3,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pymilvus import DataType, MilvusClient
 
 from common.search.encoder import DIMENSIONS
 from common.search.index import SLICES, Index, IndexDown
@@ -96,6 +97,19 @@ def test_the_oldest_slices_go_whole(index: Index) -> None:
     assert 100 <= index.count() <= 100 + index.slice_rows
     index.upsert([row(1)])
     assert 10_001 not in index.ids()
+
+
+def test_a_slice_that_is_being_made_has_nothing_to_find(index: Index, milvus: MilvusServer) -> None:
+    """Until it has an index on its vectors Milvus refuses to search it."""
+    index.insert([row(position) for position in range(1, index.slice_rows + 1)])
+    client = MilvusClient(milvus.uri)
+    schema = MilvusClient.create_schema(auto_id=False)
+    schema.add_field("tweet_id", DataType.INT64, is_primary=True)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSIONS)
+    client.create_collection(f"murmur_test_{index.slice_rows}x{DIMENSIONS}_1", schema=schema)
+    client.close()
+    assert index.slices() == [0, 1]
+    assert index.search(vector(10_003), 1)[0][0] == 10_003
 
 
 def test_two_members_may_rotate_slices(milvus: MilvusServer) -> None:
