@@ -115,9 +115,10 @@ class Index:
             conditions.append(f"lang == {json.dumps(lang[:MAX_LANG], ensure_ascii=False)}")
         if since is not None:
             conditions.append(f"created_at_us >= {round(since.timestamp() * 1e6)}")
+        condition = " and ".join(conditions)
 
         def in_slice(number: int) -> list[tuple[int, float]]:
-            return self._search_slice(number, vector, limit, " and ".join(conditions))
+            return self._search_slice(number, vector, limit, condition)
 
         nearest: dict[int, float] = {}
         # All at once: they wait together for a write that Milvus is busy with, instead of each for another one.
@@ -173,14 +174,11 @@ class Index:
 
     def _write(self, rows: Iterable[IndexRow], operation: Operation) -> None:
         """Sends each request as soon as its rows are there, and returns when all are acknowledged."""
-
-        def send(request: WriteRequest) -> None:
-            self._call(request.send, timeout=TIMEOUT_S)
-
         written: list[Future[None]] = []
         try:
             for name, content in self._requests(rows):
-                written.append(self._writer.submit(send, WriteRequest.of(operation, name, content)))
+                request = WriteRequest.of(operation, name, content)
+                written.append(self._writer.submit(self._call, request.send, timeout=TIMEOUT_S))
             for each in written:
                 each.result()
         finally:

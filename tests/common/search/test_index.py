@@ -6,7 +6,7 @@ import pytest
 from pymilvus import DataType, MilvusClient
 
 from common.search.encoder import DIMENSIONS
-from common.search.index import SLICES, Index, IndexDown
+from common.search.index import SLICES, Index, IndexDown, connection
 from common.search.rows import IndexRow
 from tests.common.search.servers import MilvusServer, await_true, free_port
 from tests.conformance.syscalls import count_syncs
@@ -102,7 +102,7 @@ def test_the_oldest_slices_go_whole(index: Index) -> None:
 def test_a_slice_that_is_being_made_has_nothing_to_find(index: Index, milvus: MilvusServer) -> None:
     """Until it has an index on its vectors Milvus refuses to search it."""
     index.insert([row(position) for position in range(1, index.slice_rows + 1)])
-    client = MilvusClient(milvus.uri)
+    client = connection(milvus.uri, 5)
     schema = MilvusClient.create_schema(auto_id=False)
     schema.add_field("tweet_id", DataType.INT64, is_primary=True)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSIONS)
