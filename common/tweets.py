@@ -58,17 +58,20 @@ class RawEvent(TypedDict):
 
 
 class EnrichedTweet(TypedDict):
-    """Event of `tweets-enriched`. `created_at` is RFC 3339 in UTC with milliseconds, as X writes it."""
+    """Event of `tweets-enriched`. `created_at` is RFC 3339 in UTC with milliseconds, as X writes it.
+
+    What *trending* reads comes first: of the rest it reads nothing.
+    """
 
     tweet_id: int
     created_at: str
+    late: bool
+    hashtags: list[str]
+    ingest: Ingest
     author_id: str
     lang: str
     text: str
     clean_text: str
-    hashtags: list[str]
-    late: bool
-    ingest: Ingest
 
 
 class RejectedEvent(TypedDict):

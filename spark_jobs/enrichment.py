@@ -114,13 +114,13 @@ def _enriched(origin: _Origin, rules: Rules, now_us: int) -> Outcome:
     tweet: EnrichedTweet = {
         "tweet_id": tweet_id,
         "created_at": created_at,
+        "late": late,
+        "hashtags": hashtags(text, data.get("entities")),
+        "ingest": ingest,
         "author_id": _author(data),
         "lang": _language(data.get("lang")),
         "text": text,
         "clean_text": clean_text(text),
-        "hashtags": hashtags(text, data.get("entities")),
-        "late": late,
-        "ingest": ingest,
     }
     event = orjson.dumps(tweet)
     if len(event) > rules.max_event_bytes:

@@ -76,7 +76,7 @@ class PravegaConsumer(Consumer):
 
     def _take(self, max_events: int, timeout: float) -> list[bytes]:
         try:
-            block = bytes(self._reader.poll(max_events, MAX_POLL_BYTES, round(timeout * 1000)))
+            block = bytes(memoryview(self._reader.poll(max_events, MAX_POLL_BYTES, round(timeout * 1000))))
         except jpype.JException as error:
             self._reopen(error)
             return []

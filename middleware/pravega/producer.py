@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from common.settings import Settings
 from middleware.base import EventTooLarge, Producer, PublishFailed
 from middleware.pravega.jvm import raising
@@ -70,7 +72,8 @@ class PravegaProducer(Producer):
         group, self._group = self._group, []
         block = b"".join(group)
         with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
-            while not self._writer.offer(block, len(group), SLICE_MS):
+            np.frombuffer(self._writer.room(len(block)), np.uint8)[:] = np.frombuffer(block, np.uint8)
+            while not self._writer.offer(len(block), len(group), SLICE_MS):
                 pass
 
     def close(self) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import redis
 
+from deploy.local.milvus_lite_server import log_writes_ahead
+
 STARTUP_S = 60.0
 
 
@@ -59,7 +61,9 @@ class MilvusServer:
     def start(self) -> None:
         from milvus_lite.server import Server
 
-        server = Server(str(self._folder / "tweets.db"), f"127.0.0.1:{self._port}")
+        database = self._folder / "tweets.db"
+        log_writes_ahead(database)
+        server = Server(str(database), f"127.0.0.1:{self._port}")
         self._process = subprocess.Popen(
             [str(argument) for argument in server.args],
             env={**os.environ, "LD_LIBRARY_PATH": os.path.dirname(server.milvus_bin)},

@@ -10,9 +10,11 @@ import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** Reads one event of {@code tweets-enriched} in one pass; the text of the tweet is skipped, not decoded. */
+/** Reads one event of {@code tweets-enriched} in one pass, and not its texts, which <i>enrich</i> writes last. */
 final class EnrichedEvent {
     private static final JsonFactory JSON = new JsonFactory();
+    /** How many fields are read. */
+    private static final int FIELDS = 5;
 
     private Long id;
     private Long createdMs;
@@ -42,19 +44,33 @@ final class EnrichedEvent {
         return counts ? new Tweet(id, createdMs, sentUs, hashtags) : null;
     }
 
+    /** Reads until all is known. */
     private void object(JsonParser json) throws IOException {
-        for (String name = json.nextFieldName(); name != null; name = json.nextFieldName()) {
-            JsonToken value = json.nextToken();
-            switch (name) {
-                case "tweet_id" -> id = integer(json, value);
-                case "created_at" -> createdMs = date(json, value);
-                case "late" -> late = truth(json, value);
-                case "hashtags" -> hashtags = texts(json, value);
-                case "ingest" -> sentUs = sentUs(json, value);
-                default -> json.skipChildren();
+        int known = 0;
+        while (known < FIELDS) {
+            String name = json.nextFieldName();
+            if (name == null) {
+                require(json, json.currentToken() == JsonToken.END_OBJECT);
+                return;
+            }
+            known += field(json, name, json.nextToken()) ? 1 : 0;
+        }
+    }
+
+    /** False if the field does not matter here. */
+    private boolean field(JsonParser json, String name, JsonToken value) throws IOException {
+        switch (name) {
+            case "tweet_id" -> id = integer(json, value);
+            case "created_at" -> createdMs = date(json, value);
+            case "late" -> late = truth(json, value);
+            case "hashtags" -> hashtags = texts(json, value);
+            case "ingest" -> sentUs = sentUs(json, value);
+            default -> {
+                json.skipChildren();
+                return false;
             }
         }
-        require(json, json.currentToken() == JsonToken.END_OBJECT);
+        return true;
     }
 
     private static Long sentUs(JsonParser json, JsonToken value) throws IOException {

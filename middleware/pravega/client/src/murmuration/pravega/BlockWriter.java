@@ -4,6 +4,9 @@ import io.pravega.client.stream.EventStreamWriter;
 import io.pravega.client.stream.Serializer;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -16,32 +19,50 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 public final class BlockWriter implements AutoCloseable {
     private static final long CLOSE_MS = 5_000;
+    /** Of a stream with one segment: events of any key go there, and in the same order. */
+    private static final String ONE_KEY = "";
+    /** Bytes of events that are sent as one; the client takes 8 MiB. */
+    private static final int TOGETHER_BYTES = 1 << 20;
 
     private final EventStreamWriter<ByteBuffer> writer;
+    private final boolean oneSegment;
     private final int maxInFlight;
     private final Semaphore free;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private ByteBuffer room = ByteBuffer.allocateDirect(TOGETHER_BYTES);
     private final ExecutorService sender = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "block-writer");
         thread.setDaemon(true);
         return thread;
     });
 
-    BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxInFlight) {
+    BlockWriter(EventStreamWriter<ByteBuffer> writer, boolean oneSegment, int maxInFlight) {
         this.writer = writer;
+        this.oneSegment = oneSegment;
         this.maxInFlight = maxInFlight;
         this.free = new Semaphore(maxInFlight);
     }
 
+    /** Memory for a block, to be filled by the caller, which can do so at once; an array goes over byte by byte. */
+    public ByteBuffer room(int bytes) {
+        if (room.capacity() < bytes) {
+            room = ByteBuffer.allocateDirect(bytes);
+        }
+        return room.slice(0, bytes);
+    }
+
     /**
-     * Takes a block of {@code events} events, each as length of the routing key, length of the event (32 bits), key in
-     * UTF-8, event; false if too many events were in flight for {@code timeoutMs}.
+     * Takes the block that was laid into {@link #room}: {@code events} events, each as length of the routing key, length
+     * of the event (32 bits), key in UTF-8, event; false if too many events were in flight for {@code timeoutMs}.
      */
-    public boolean offer(byte[] block, int events, long timeoutMs) throws InterruptedException {
-        if (!free.tryAcquire(Math.min(events, maxInFlight), timeoutMs, TimeUnit.MILLISECONDS)) {
+    public boolean offer(int bytes, int events, long timeoutMs) throws InterruptedException {
+        int permits = Math.min(events, maxInFlight);
+        if (!free.tryAcquire(permits, timeoutMs, TimeUnit.MILLISECONDS)) {
             return false;
         }
-        sender.execute(() -> write(ByteBuffer.wrap(block), events));
+        byte[] block = new byte[bytes];
+        room.get(0, block);
+        sender.execute(() -> write(ByteBuffer.wrap(block), permits));
         return true;
     }
 
@@ -71,31 +92,47 @@ public final class BlockWriter implements AutoCloseable {
         return cause == null ? null : cause.toString();
     }
 
-    private void write(ByteBuffer block, int events) {
-        int over = events - Math.min(events, maxInFlight);
-        for (int event = 0; event < events; event++) {
-            if (event < over) {
-                free.acquireUninterruptibly();
+    private void write(ByteBuffer block, int permits) {
+        List<CompletableFuture<Void>> sent = new ArrayList<>();
+        try {
+            while (block.hasRemaining()) {
+                sent.add(oneSegment ? sendTogether(block) : send(block));
             }
-            byte[] key = new byte[block.getInt()];
-            int length = block.getInt();
-            block.get(key);
-            ByteBuffer body = block.slice(block.position(), length);
-            block.position(block.position() + length);
-            try {
-                writer.writeEvent(new String(key, StandardCharsets.UTF_8), body)
-                        .whenComplete((done, failed) -> settled(failed));
-            } catch (RuntimeException refused) {
-                settled(refused);
-            }
+        } catch (RuntimeException refused) {
+            sent.add(CompletableFuture.failedFuture(refused));
         }
+        CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).whenComplete((done, failed) -> {
+            if (failed != null) {
+                failure.compareAndSet(null, failed.getCause());
+            }
+            free.release(permits);
+        });
     }
 
-    private void settled(Throwable failed) {
-        if (failed != null) {
-            failure.compareAndSet(null, failed);
-        }
-        free.release();
+    private CompletableFuture<Void> send(ByteBuffer block) {
+        byte[] key = new byte[block.getInt()];
+        int length = block.getInt();
+        block.get(key);
+        return writer.writeEvent(new String(key, StandardCharsets.UTF_8), next(block, length));
+    }
+
+    /** For the client and its acknowledgements these events are one. */
+    private CompletableFuture<Void> sendTogether(ByteBuffer block) {
+        int end = block.position() + TOGETHER_BYTES;
+        List<ByteBuffer> events = new ArrayList<>();
+        do {
+            int key = block.getInt();
+            int length = block.getInt();
+            block.position(block.position() + key);
+            events.add(next(block, length));
+        } while (block.hasRemaining() && block.position() + block.getInt(block.position() + Integer.BYTES) <= end);
+        return writer.writeEvents(ONE_KEY, events);
+    }
+
+    private static ByteBuffer next(ByteBuffer block, int length) {
+        ByteBuffer event = block.slice(block.position(), length);
+        block.position(block.position() + length);
+        return event;
     }
 
     /** Bounded: what was not flushed may be lost. */

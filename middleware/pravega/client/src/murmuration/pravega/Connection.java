@@ -83,9 +83,10 @@ public final class Connection implements AutoCloseable {
         return pairs(result(cuts.fetchTailStreamCut(Stream.of(scope, stream))));
     }
 
-    public BlockWriter writer(String stream, int maxInFlight) {
+    public BlockWriter writer(String stream, int maxInFlight) throws Exception {
+        int segments = result(controller.getCurrentSegments(scope, stream)).getNumberOfSegments();
         return new BlockWriter(new ClientFactoryImpl(scope, controller, pool).createEventWriter(
-                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()), maxInFlight);
+                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()), segments == 1, maxInFlight);
     }
 
     public BlockReader reader(String stream) {

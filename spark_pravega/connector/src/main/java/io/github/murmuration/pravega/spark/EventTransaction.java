@@ -8,6 +8,7 @@ import io.pravega.client.segment.impl.SegmentSealedException;
 import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.impl.PendingEvent;
+import io.pravega.client.stream.impl.StreamSegments;
 import io.pravega.client.stream.impl.TxnSegments;
 import io.pravega.shared.security.auth.AccessOperation;
 import java.nio.ByteBuffer;
@@ -117,13 +118,19 @@ final class EventTransaction {
     private void send(String routingKey, byte[] event) throws InterruptedException {
         outstanding.throwIfFailed(stream.getScopedName());
         TxnSegments segments = begun();
-        Segment segment = segments.getStreamSegments().getSegmentForKey(routingKey);
+        Segment segment = target(segments.getStreamSegments(), routingKey);
         SegmentOutputStream output = outputs.computeIfAbsent(segment, absent -> open(absent, segments.getTxnId()));
         if (event.length <= Serializer.MAX_EVENT_SIZE) {
             output.write(PendingEvent.withHeader(null, ByteBuffer.wrap(event), acknowledgement(event.length)));
         } else {
             sendInPieces(output, KeptEvents.inSegment(event));
         }
+    }
+
+    /** Where there is no choice the key need not be hashed, which takes longer than all else that is done here. */
+    private static Segment target(StreamSegments segments, String routingKey) {
+        return segments.getNumberOfSegments() == 1
+                ? segments.getSegments().iterator().next() : segments.getSegmentForKey(routingKey);
     }
 
     /** Nobody else writes to a segment of this transaction, so what is appended piece by piece becomes one event. */

@@ -1,7 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
-import io.pravega.client.stream.Serializer;
 import io.pravega.shared.protocol.netty.WireCommandType;
+import io.pravega.shared.protocol.netty.WireCommands;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -14,8 +14,8 @@ import java.util.Objects;
  * @param routingKeys of the events; null for one that has none
  */
 record KeptEvents(String stream, List<String> routingKeys, List<byte[]> events) implements Serializable {
-    /** What one append may hold: as much as one event, headers included. */
-    static final int MAX_BYTES = Serializer.MAX_EVENT_SIZE;
+    /** What one append may hold: what goes over the wire at once, but for the command that it is in. */
+    static final int MAX_BYTES = WireCommands.MAX_WIRECOMMAND_SIZE - 1024;
     private static final int HEADER_BYTES = 2 * Integer.BYTES;
 
     KeptEvents(String stream) {

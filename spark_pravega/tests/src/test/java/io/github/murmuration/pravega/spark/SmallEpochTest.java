@@ -124,6 +124,14 @@ class SmallEpochTest extends SparkTest {
     }
 
     @Test
+    void asMuchAsGoesOverTheWireAtOnceIsAppended() throws Exception {
+        append(source, 20, 29);
+        copyLargeFromTwenty();
+        assertEquals(range(20, 29), numbers(read(target).selectExpr("trim(string(event)) AS event")));
+        assertEquals(APPENDED, steps);
+    }
+
+    @Test
     void appendsAndTransactionsFollowEachOther() throws Exception {
         for (int from : List.of(10, 20, 100)) {
             append(source, from, from + 10);
@@ -140,7 +148,7 @@ class SmallEpochTest extends SparkTest {
         assertEquals(APPENDED, steps.subList(5, 7));
     }
 
-    /** Events from 20 to 99 are so large that ten do not fit into one append. */
+    /** Events from 20 to 99 are so large that nine fit into one append, but not ten. */
     private void copyLargeFromTwenty() throws Exception {
         int length = KeptEvents.MAX_BYTES / 10;
         copyAll(readStream(source).load().selectExpr(
