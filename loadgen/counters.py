@@ -11,6 +11,7 @@ from hdrh.histogram import HdrHistogram
 
 from common.settings import Settings
 from common.stages import read_pipeline, read_scheduled, read_totals
+from common.telemetry import WRITE_SECONDS
 from common.tweets import STAGES
 from loadgen.evidence import PUBLISHED, Latency
 from loadgen.failures import Busy
@@ -48,10 +49,19 @@ class Counters:
         now = read_totals(self._redis, self._prefix)
         return {stage: now.get(stage, Counter()) - self._before.get(stage, Counter()) for stage in STAGES}
 
-    def latencies(self, first: int, end: int, expected: int) -> dict[str, Latency]:
-        """By stage, of the `expected` tweets scheduled from second `first` up to `end`, as far as they have arrived."""
-        found = read_scheduled(self._redis, self._prefix, first, end)
-        return {stage: summary(histogram, expected) for stage, histogram in found.items()}
+    def latencies(self, first: int, end: int, expected: int, patience_s: float = 0) -> dict[str, Latency]:
+        """By stage, of the `expected` tweets scheduled from second `first` up to `end`, as far as they have arrived.
+
+        Waits up to `patience_s` for stages that have completed more than they have said: a later one may be faster to
+        say so.
+        """
+        until = time.monotonic() + patience_s
+        while True:
+            histograms = read_scheduled(self._redis, self._prefix, first, end)
+            found = {stage: summary(histogram, expected) for stage, histogram in histograms.items()}
+            if time.monotonic() >= until or all(latency.arrived >= expected for latency in found.values()):
+                return found
+            time.sleep(WRITE_SECONDS / 2)
 
     def close(self) -> None:
         self._redis.close()

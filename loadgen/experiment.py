@@ -32,6 +32,9 @@ SAMPLE_SECONDS = 0.25
 BURST_SECONDS, CATCH_UP_SECONDS = 300.0, 600.0
 """How long a burst may take until everything is searchable, and what is left of an overload before the audit."""
 
+REPORT_SECONDS = 5.0
+"""How long a stage may take to say what it completed: Spark says it aside, and each process twice a second."""
+
 AUDIT_SECONDS = 60.0
 
 Audit = Callable[[Sequence[str], float], dict[str, Audited] | None]
@@ -105,7 +108,8 @@ class Experiment:
         if self._is_burst:  # its work is done afterwards
             spent, tweets = between(used, self._cpu(before)), self._load.acknowledged()
         expected = self._load.scheduled(self._end) - self._load.scheduled(self._first)
-        latency = self._counters.latencies(self._first, self._end, expected)
+        unsaid = 0 if None in gone.values() else REPORT_SECONDS
+        latency = self._counters.latencies(self._first, self._end, expected, unsaid)
         self._load.stop()
         self._catch_up()
         self._watch("auditing", None)

@@ -35,7 +35,7 @@ def test_a_sustained_rate_passes_and_shows_its_anatomy(stack: Stack) -> None:
     assert all(condition["holds"] for condition in found["conditions"].values())
     for stage in STAGES:
         latency = found["latency_ms"][stage]
-        assert latency["arrived"] == latency["expected"] == 100 * found["seconds"]
+        assert latency["arrived"] == latency["expected"] == 100 * found["seconds"], stage
         assert 0 < latency["p50"] <= latency["p99"] <= latency["longest"]
     used = found["cpu_seconds_per_1000"]
     assert {"spark/java", "spark/java/python", "search", "trending", "generator-0", "users"} <= set(used)

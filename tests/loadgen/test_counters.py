@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 
@@ -72,6 +73,35 @@ def test_counts_begin_when_nothing_is_on_its_way(
     stages["published"].record([now + 1] * 5)
     stages["published"].save()
     assert backlogs(counters.since()) == {"enriched": 5, "ranked": 5, "searchable": 5}
+    counters.close()
+    for telemetry in stages.values():
+        telemetry.close()
+
+
+@pytest.mark.server
+def test_latencies_wait_for_a_stage_that_says_later_what_it_completed(
+    redis_server: str, redis: Redis  # noqa: F811
+) -> None:
+    """Its last batch would be missing from them, though the stages behind have it."""
+    settings = Settings(redis_url=redis_server, instance="reported")
+    stages = {stage: StageTelemetry(redis_server, settings.redis_prefix, stage, "0") for stage in STAGES}
+    counters, now = Counters(settings), int(time.time())
+    for stage, telemetry in stages.items():
+        telemetry.record([now * 1_000_000] * (50 if stage == "enriched" else 100))
+        telemetry.save()
+
+    def arrived(patience_s: float) -> dict[str, int]:
+        found = counters.latencies(now, now + 1, 100, patience_s)
+        return {stage: latency.arrived for stage, latency in found.items()}
+
+    assert arrived(0) == {"published": 100, "enriched": 50, "ranked": 100, "searchable": 100}
+    later = threading.Timer(1.0, stages["enriched"].record, ([now * 1_000_000] * 50,))
+    later.start()
+    assert set(arrived(30).values()) == {100}
+    began = time.monotonic()
+    counters.latencies(now, now + 1, 101, 1.0)
+    assert 1 <= time.monotonic() - began < 20
+    later.join()
     counters.close()
     for telemetry in stages.values():
         telemetry.close()
