@@ -23,7 +23,7 @@ public final class BlockReader implements AutoCloseable {
     private final Semaphore dataHasCome = new Semaphore(0);
     private final Map<Long, EventSegmentReader> segments = new TreeMap<>();
     private final Map<Long, Long> offsets = new TreeMap<>();
-    private ByteBuffer room = ByteBuffer.allocateDirect(BUFFER_BYTES);
+    private final Room room = new Room();
 
     BlockReader(SegmentInputStreamFactory inputs, String scope, String stream) {
         this.inputs = inputs;
@@ -51,7 +51,7 @@ public final class BlockReader implements AutoCloseable {
 
     /**
      * The next events, each as its length (32 bits) and its bytes; empty if none came within {@code timeoutMs}. They
-     * lie there until the next call, outside of Java's heap, from where they can be copied at once.
+     * stay there until the next call.
      *
      * @throws SegmentFailed names the segment that cannot be read on; it has to be opened again
      */
@@ -65,18 +65,11 @@ public final class BlockReader implements AutoCloseable {
             }
             long left = deadline - System.nanoTime();
             if (events > 0 || left <= 0) {
-                return laidOut(block.toByteArray());
+                return room.first(block.size()).put(0, block.toByteArray());
             }
             dataHasCome.tryAcquire(left, TimeUnit.NANOSECONDS);
             dataHasCome.drainPermits();
         }
-    }
-
-    private ByteBuffer laidOut(byte[] block) {
-        if (room.capacity() < block.length) {
-            room = ByteBuffer.allocateDirect(block.length);
-        }
-        return room.slice(0, block.length).put(0, block);
     }
 
     private int take(long segment, int maxEvents, int maxBytes, ByteArrayOutputStream block) throws SegmentFailed {

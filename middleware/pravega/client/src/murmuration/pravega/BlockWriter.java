@@ -29,7 +29,7 @@ public final class BlockWriter implements AutoCloseable {
     private final int maxInFlight;
     private final Semaphore free;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    private ByteBuffer room = ByteBuffer.allocateDirect(TOGETHER_BYTES);
+    private final Room room = new Room();
     private final ExecutorService sender = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "block-writer");
         thread.setDaemon(true);
@@ -43,12 +43,9 @@ public final class BlockWriter implements AutoCloseable {
         this.free = new Semaphore(maxInFlight);
     }
 
-    /** Memory for a block, to be filled by the caller, which can do so at once; an array goes over byte by byte. */
+    /** Where the caller lays a block of so many bytes. */
     public ByteBuffer room(int bytes) {
-        if (room.capacity() < bytes) {
-            room = ByteBuffer.allocateDirect(bytes);
-        }
-        return room.slice(0, bytes);
+        return room.first(bytes);
     }
 
     /**
@@ -61,7 +58,7 @@ public final class BlockWriter implements AutoCloseable {
             return false;
         }
         byte[] block = new byte[bytes];
-        room.get(0, block);
+        room.first(bytes).get(0, block);
         sender.execute(() -> write(ByteBuffer.wrap(block), permits));
         return true;
     }
