@@ -270,15 +270,15 @@ def test_unreadable_events_are_passed_over(feed: Feed):
              {"created_at": 1}, {"hashtags": "a"}, {"hashtags": [1]}, {"late": None}, {"late": "no"}, {"ingest": 1},
              {"ingest": {"sent_at_us": "1"}}]  # fmt: skip
     events = [json.dumps({**good, "tweet_id": n, **fields}).encode() for n, fields in enumerate(wrong, 2)]
-    feed.add([b"no json", b'{"late": false}', b"[]", b"", tweet(9)[:40], b"\xff", *events, tweet(1)])
+    feed.add([b"no json", b'{"late": false}', b"[]", b"", tweet(9)[:-1], tweet(9)[:40], b"\xff", *events, tweet(1)])
     assert feed.counts() == {(START, TOTAL): 1}
 
 
-def test_the_order_of_fields_does_not_matter_and_what_follows_the_last_one_read_is_not_looked_at(feed: Feed):
+def test_the_order_of_fields_does_not_matter(feed: Feed):
     event = json.loads(tweet(1, tags=["a"]))
     backwards = json.dumps(dict(reversed(event.items()))).encode()
-    feed.add([backwards], [tweet(2, tags=["a"])[:-20]])
-    assert totals(feed.counts()) == {TOTAL: 2, "a": 2}
+    feed.add([backwards])
+    assert totals(feed.counts()) == {TOTAL: 1, "a": 1}
 
 
 def test_a_batch_without_any_tweet_is_no_obstacle(feed: Feed):

@@ -31,6 +31,7 @@ final class EnrichedEvent {
         }
         try (JsonParser json = JSON.createParser(event)) {
             require(json, json.nextToken() == JsonToken.START_OBJECT);
+            require(json, event[event.length - 1] == '}'); // what was cut off would not be noticed otherwise
             EnrichedEvent read = new EnrichedEvent();
             read.object(json);
             return read.tweet();
