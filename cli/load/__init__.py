@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from importlib import import_module
 
 import click
@@ -26,3 +27,5 @@ def load() -> None:
 
     `run` and `find-max` measure the running instance that --instance names, `compare` starts instances of its own.
     """
+    # As with Ctrl-C, an experiment then ends its generators and removes its data.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -47,10 +47,23 @@ def test_a_sustained_rate_passes_and_shows_its_anatomy(stack: Stack) -> None:
     assert "ingest_token" not in json.dumps(found["environment"])
 
 
-def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
+def data_of_experiments(stack: Stack) -> list[Path]:
     settings = stack.settings()
-    assert not list(settings.archive_dir.glob("load-*"))
-    assert not list(runs_dir(settings).glob("load-*"))
+    return [path for folder in (settings.archive_dir, runs_dir(settings)) for path in folder.glob("load-*")]
+
+
+def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
+    assert not data_of_experiments(stack)
+
+
+@pytest.mark.parametrize("asked_by", [signal.SIGINT, signal.SIGTERM])
+def test_an_experiment_that_is_asked_to_end_leaves_nothing(stack: Stack, asked_by: signal.Signals) -> None:
+    process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60")
+    eventually("tweets are sent", lambda: len(data_of_experiments(stack)) == 2, timeout=180)
+    process.send_signal(asked_by)
+    output, errors = process.communicate(timeout=60)
+    assert (process.returncode, output) == (1, ""), errors
+    assert not data_of_experiments(stack)
 
 
 def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
