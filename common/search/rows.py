@@ -20,7 +20,7 @@ MAX_LANG = 16
 
 
 class IndexRow(NamedTuple):
-    """A tweet as the index holds it, and its position in the store."""
+    """A tweet as the index holds it, its vector of length 1, and its position in the store."""
 
     tweet_id: int
     position: int
