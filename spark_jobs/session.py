@@ -29,7 +29,10 @@ LOCAL = {
 }
 """On a laptop only; on a cluster `spark-submit` says where and how."""
 
-JVM = "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m"
+JVM = (
+    "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m "
+    "-XX:+UseTransparentHugePages"
+)
 """Without the optimising compiler, which takes almost half a core for more than five minutes after a start, and then
 saves no more than that; and with room for all that Spark has, where Java would reserve 48 MB."""
 

@@ -46,6 +46,7 @@ def java(settings: Settings, heap: str, main: str, *arguments: str, options: tup
                "log.kafka.server.KafkaRaftServer": "info"}
     return (
         program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
+        "-XX:+UseTransparentHugePages",
         "-Djava.net.preferIPv4Stack=true", f"-Djava.io.tmpdir={settings.state_dir / 'tmp'}",
         *(f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in logging.items()),
         *options, "-cp", f"{settings.jar_dir / 'kafka'}/*", main, *arguments,

@@ -70,7 +70,7 @@ def java(
     """Command that runs a main class of the servers with a fixed heap."""
     return (
         program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
-        "-XX:TieredStopAtLevel=1",
+        "-XX:TieredStopAtLevel=1", "-XX:+UseTransparentHugePages",
         "-Djava.net.preferIPv4Stack=true", f"-Dlogback.configurationFile={FOLDER / 'pravega' / 'logback.xml'}",
         "-Dzookeeper.jmx.log4j.disable=true", f"-Djava.io.tmpdir={settings.state_dir / 'tmp'}",
         *options, "-cp", f"{patched(settings)}:{settings.jar_dir / 'pravega'}/*", main, *arguments,
