@@ -6,7 +6,8 @@ import socket
 import struct
 
 from common.settings import Port, Settings
-from deploy.local.process import MissingProgram, Probe, Process, program, python
+from deploy.local import jvm
+from deploy.local.process import MissingProgram, Probe, Process, python
 from deploy.local.rendering import write
 
 HEAP = "512m"
@@ -45,9 +46,7 @@ def java(settings: Settings, heap: str, main: str, *arguments: str, options: tup
     logging = {"defaultLogLevel": "warn", "showDateTime": "true", "dateTimeFormat": "yyyy-MM-dd HH:mm:ss.SSS",
                "log.kafka.server.KafkaRaftServer": "info"}
     return (
-        program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
-        "-XX:+UseTransparentHugePages",
-        "-Djava.net.preferIPv4Stack=true", f"-Djava.io.tmpdir={settings.state_dir / 'tmp'}",
+        *jvm.command(settings, heap),
         *(f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in logging.items()),
         *options, "-cp", f"{settings.jar_dir / 'kafka'}/*", main, *arguments,
     )

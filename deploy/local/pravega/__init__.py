@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from common.settings import Port, Settings
-from deploy.local import class_data, probes
-from deploy.local.process import MissingProgram, Process, after, program, python
+from deploy.local import class_data, jvm, probes
+from deploy.local.process import MissingProgram, Process, after, python
 from deploy.local.rendering import FOLDER, write
 
 CLUSTER = "murmuration"
@@ -69,10 +69,8 @@ def java(
 ) -> tuple[str, ...]:
     """Command that runs a main class of the servers with a fixed heap."""
     return (
-        program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
-        "-XX:TieredStopAtLevel=1", "-XX:+UseTransparentHugePages",
-        "-Djava.net.preferIPv4Stack=true", f"-Dlogback.configurationFile={FOLDER / 'pravega' / 'logback.xml'}",
-        "-Dzookeeper.jmx.log4j.disable=true", f"-Djava.io.tmpdir={settings.state_dir / 'tmp'}",
+        *jvm.command(settings, heap), "-XX:TieredStopAtLevel=1",
+        f"-Dlogback.configurationFile={FOLDER / 'pravega' / 'logback.xml'}", "-Dzookeeper.jmx.log4j.disable=true",
         *options, "-cp", f"{patched(settings)}:{settings.jar_dir / 'pravega'}/*", main, *arguments,
     )
 
