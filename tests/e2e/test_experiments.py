@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,14 +53,20 @@ def data_of_experiments(stack: Stack) -> list[Path]:
     return [path for folder in (settings.archive_dir, runs_dir(settings)) for path in folder.glob("load-*")]
 
 
+def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
+    """An experiment that sends tweets."""
+    process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60", *words)
+    eventually("tweets are sent", lambda: len(data_of_experiments(stack)) == 2, timeout=180)
+    return process
+
+
 def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
     assert not data_of_experiments(stack)
 
 
 @pytest.mark.parametrize("asked_by", [signal.SIGINT, signal.SIGTERM])
 def test_an_experiment_that_is_asked_to_end_leaves_nothing(stack: Stack, asked_by: signal.Signals) -> None:
-    process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60")
-    eventually("tweets are sent", lambda: len(data_of_experiments(stack)) == 2, timeout=180)
+    process = begun(stack)
     process.send_signal(asked_by)
     output, errors = process.communicate(timeout=60)
     assert (process.returncode, output) == (1, ""), errors
@@ -79,9 +86,7 @@ def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
 
 
 def test_a_paused_stream_store_is_a_failure_of_published(stack: Stack) -> None:
-    process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60", "--json")
-    runs = runs_dir(stack.settings())
-    eventually("tweets are sent", lambda: list(runs.glob("load-*")), timeout=180)
+    process = begun(stack, "--json")
     time.sleep(30)
     stores = ("segment-store", "kafka", "broker")
     paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from redis import Redis
@@ -49,16 +50,27 @@ def test_nothing_arrived() -> None:
     assert summary(new_histogram(), 10) == Latency(10, 0)
 
 
+@pytest.fixture
+def settings(redis_server: str, redis: Redis) -> Settings:  # noqa: F811
+    return Settings(redis_url=redis_server, instance="counted")
+
+
+@pytest.fixture
+def stages(settings: Settings) -> Iterator[dict[str, StageTelemetry]]:
+    """What each stage says of itself."""
+    found = {stage: StageTelemetry(settings.redis_url, settings.redis_prefix, stage, "0") for stage in STAGES}
+    yield found
+    for telemetry in found.values():
+        telemetry.close()
+
+
 @pytest.mark.server
 def test_counts_begin_when_nothing_is_on_its_way(
-    redis_server: str, redis: Redis, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+    settings: Settings, stages: dict[str, StageTelemetry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise what was published before would be taken for the experiment's own."""
     monkeypatch.setattr(loadgen.counters, "IDLE_SECONDS", 0.1)
-    settings = Settings(redis_url=redis_server, instance="counted")
-    prefix, now = settings.redis_prefix, time.time_ns() // 1000
-    stages = {stage: StageTelemetry(redis_server, prefix, stage, "0") for stage in STAGES}
-    counters = Counters(settings)
+    counters, now = Counters(settings), time.time_ns() // 1000
     counters.begin()  # nothing was ever published
     stages["published"].record([now] * 10)
     for telemetry in stages.values():
@@ -74,17 +86,13 @@ def test_counts_begin_when_nothing_is_on_its_way(
     stages["published"].save()
     assert backlogs(counters.since()) == {"enriched": 5, "ranked": 5, "searchable": 5}
     counters.close()
-    for telemetry in stages.values():
-        telemetry.close()
 
 
 @pytest.mark.server
 def test_latencies_wait_for_a_stage_that_says_later_what_it_completed(
-    redis_server: str, redis: Redis  # noqa: F811
+    settings: Settings, stages: dict[str, StageTelemetry]
 ) -> None:
     """Its last batch would be missing from them, though the stages behind have it."""
-    settings = Settings(redis_url=redis_server, instance="reported")
-    stages = {stage: StageTelemetry(redis_server, settings.redis_prefix, stage, "0") for stage in STAGES}
     counters, now = Counters(settings), int(time.time())
     for stage, telemetry in stages.items():
         telemetry.record([now * 1_000_000] * (50 if stage == "enriched" else 100))
@@ -103,5 +111,3 @@ def test_latencies_wait_for_a_stage_that_says_later_what_it_completed(
     assert 1 <= time.monotonic() - began < 20
     later.join()
     counters.close()
-    for telemetry in stages.values():
-        telemetry.close()
