@@ -77,7 +77,7 @@ class Settings(BaseSettings):
     x_api_url: str = Field("https://api.x.com", description="where the X API is")
 
     # -- Spark
-    trigger_interval_ms: int = Field(500, ge=0, description="interval of enrich's batches; 0: one after the other")
+    trigger_interval_ms: int = Field(600, ge=0, description="interval of enrich's batches; 0: one after the other")
     max_events_per_trigger: int | None = Field(
         None, ge=1, description="limit of a micro-batch, for catching up; unset: what the source can bound cheaply"
     )

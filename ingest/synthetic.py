@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -162,6 +163,7 @@ def _add_hashtags(tags: list[Phrase], length: int, text: list[bytes], entities: 
     return length
 
 
+@cache
 def _zipf(count: int, exponent: float) -> np.ndarray:
     weights = 1 / np.arange(1, count + 1) ** exponent
     return weights / weights.sum()

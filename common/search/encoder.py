@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 import zlib
+from array import array
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
@@ -46,7 +47,7 @@ class Encoder:
         self._first_hashed = len(table)
         self._tokenizer = tokenizer
         self._unknown = tokenizer.token_to_id("[UNK]")
-        self._cache: dict[str, tuple[int, ...]] = {}
+        self._cache: dict[str, array[int]] = {}
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -60,7 +61,7 @@ class Encoder:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Clean texts → (n, DIMENSIONS) float32 unit vectors; of no token, the last axis, far from others."""
-        rows: list[int] = []
+        rows = array("i")
         ends = [0]
         cache = self._cache
         for text in texts:
@@ -69,7 +70,7 @@ class Encoder:
                 rows.extend(self._learn(word) if found is None else found)
             ends.append(len(rows))
         pooling = csr_matrix(
-            (np.ones(len(rows), np.float32), np.array(rows, np.int32), np.array(ends, np.int32)),
+            (np.ones(len(rows), np.float32), np.frombuffer(rows, np.int32), np.array(ends, np.int32)),
             shape=(len(texts), len(self._table)),
         )
         vectors = pooling @ self._table
@@ -78,12 +79,12 @@ class Encoder:
         norms[norms < 1e-6] = 1.0
         return vectors / norms
 
-    def _learn(self, word: str) -> tuple[int, ...]:
+    def _learn(self, word: str) -> array[int]:
         """Rows of one whitespace-separated word, remembered. Threads may learn the same word twice, to no harm."""
         if len(self._cache) >= CACHED_WORDS:
             self._cache.clear()
         beginning = word[:LONGEST_WORD]
-        rows = self._cache[beginning] = tuple(self._rows(beginning))
+        rows = self._cache[beginning] = array("i", self._rows(beginning))
         return rows
 
     def _rows(self, word: str) -> Iterable[int]:
