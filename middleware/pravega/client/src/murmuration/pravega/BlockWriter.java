@@ -30,11 +30,7 @@ public final class BlockWriter implements AutoCloseable {
     private final Semaphore free;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final Room room = new Room();
-    private final ExecutorService sender = Executors.newSingleThreadExecutor(task -> {
-        Thread thread = new Thread(task, "block-writer");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private final ExecutorService sender = Executors.newSingleThreadExecutor(ClientThreads.daemons("block-writer"));
 
     BlockWriter(EventStreamWriter<ByteBuffer> writer, boolean oneSegment, int maxInFlight) {
         this.writer = writer;

@@ -15,7 +15,7 @@ final class ClientThreads extends ScheduledThreadPoolExecutor {
     private static final long SELDOM_MS = 200;
 
     ClientThreads() {
-        super(THREADS, daemons());
+        super(THREADS, daemons("pravega-client"));
         setRemoveOnCancelPolicy(true);
     }
 
@@ -25,9 +25,10 @@ final class ClientThreads extends ScheduledThreadPoolExecutor {
         return super.scheduleWithFixedDelay(task, first, Math.max(delay, seldom), unit);
     }
 
-    private static ThreadFactory daemons() {
+    /** Threads of this name, for which a process does not wait at its end. */
+    static ThreadFactory daemons(String name) {
         return task -> {
-            Thread thread = new Thread(task, "pravega-client");
+            Thread thread = new Thread(task, name);
             thread.setDaemon(true);
             return thread;
         };
