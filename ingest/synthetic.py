@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from functools import cache
+from itertools import count as count_from
+from itertools import cycle, islice
 from typing import Any, Literal
 
 import numpy as np
@@ -18,6 +20,9 @@ from ingest.source import Payload, Source
 from ingest.stamp import timestamp
 
 Size = Literal["lean", "full"]
+
+Content = tuple[str, bytes]
+"""A tweet's author and all of its JSON that follows id and date."""
 
 BLOCK = 1024
 """Tweets whose random numbers are drawn together."""
@@ -52,7 +57,7 @@ class Synthetic(Source):
         self._users = make_users(np.random.default_rng((seed, 0)))
         self._languages = list(LANGUAGES)
         self._seq = 0
-        self._rows: Iterator[tuple[Any, ...]] = iter(())
+        self._contents = self._from_block(0)
         self._second, self._second_text = -1, b""
 
     def options(self) -> dict[str, Any]:
@@ -60,19 +65,24 @@ class Synthetic(Source):
 
     def skip(self, count: int) -> None:
         self._seq += count
-        within = self._seq % BLOCK
-        self._rows = self._block(self._seq // BLOCK) if within else iter(())
-        for _ in range(within):
-            next(self._rows)
+        self._contents = islice(self._from_block(self._seq // BLOCK), self._seq % BLOCK, None)
+
+    def make_ahead(self, count: int) -> None:
+        """Makes the next `count` tweets now; from then on they come in turn, each time with another id and date."""
+        self._contents = cycle([next(self._contents) for _ in range(count)])
 
     def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
         payloads = []
-        for sent in sent_at_us:
-            if self._seq % BLOCK == 0:
-                self._rows = self._block(self._seq // BLOCK)
-            payloads.append(self._tweet(sent, next(self._rows)))
-            self._seq += 1
+        for seq, (sent, (author_id, content)) in enumerate(zip(sent_at_us, self._contents, strict=False), self._seq):
+            tweet_id = snowflake(sent, self._machine, seq)
+            body = b'{"data":{"id":"%d","conversation_id":"%d","created_at":"%b",%b' % (
+                tweet_id, tweet_id, self._created_at(sent), content)
+            payloads.append(Payload(body, body, author_id))
+        self._seq += len(payloads)
         return payloads
+
+    def _from_block(self, block: int) -> Iterator[Content]:
+        return (self._content(row) for number in count_from(block) for row in self._block(number))
 
     def _block(self, block: int) -> Iterator[tuple[Any, ...]]:
         """What the tweets of a block are made of: indexes into the prepared parts."""
@@ -98,7 +108,7 @@ class Synthetic(Source):
         )
         return zip(*(column.tolist() for column in columns), strict=True)
 
-    def _tweet(self, sent: int, row: tuple[Any, ...]) -> Payload:
+    def _content(self, row: tuple[Any, ...]) -> Content:
         topic_at, language_at, sentence_at, *tags_at, count, author_at, other_at, kind, link, emoji_at, number = row
         topic, language = self._topics[topic_at], self._languages[language_at]
         sentences = topic.sentences[language]
@@ -122,26 +132,24 @@ class Synthetic(Source):
                 b'"urls":[{"start":%d,"end":%d,"url":"https://t.co/x%09d",'
                 b'"expanded_url":"https://news.example.org/%d","display_url":"news.example.org/%d"}]' % (
                     length + 1, length + 1 + _URL_LENGTH, number % 10**9, number, number))
-        tweet_id = snowflake(sent, self._machine, self._seq)
-        body = self._body(tweet_id, sent, author.id, language, b"".join(text), entities, kind, number)
+        body = self._body(author.id, language, b"".join(text), entities, kind, number)
         if self._size == "full":
             body = b'%b,"context_annotations":%b},"includes":{"users":[%b,%b]}}' % (
                 body, topic.annotations, author.full, other.full)
         else:
             body = b'%b},"includes":{"users":[%b]}}' % (body, author.lean)
-        return Payload(body, body, author.id)
+        return author.id, body
 
-    def _body(self, tweet_id: int, sent: int, author_id: str, language: str, text: bytes, entities: list[bytes],
-              kind: int, number: int) -> bytes:
-        """The object `data` up to its last member, still open."""
+    def _body(self, author_id: str, language: str, text: bytes, entities: list[bytes], kind: int, number: int) -> bytes:
+        """What follows id and date in the object `data`, which is still open at its end."""
         referenced = b',"referenced_tweets":[{"type":"retweeted","id":"%d"}]' % (number << 30) if kind == 1 else b""
         return (
-            b'{"data":{"id":"%d","text":"%b","author_id":"%b","created_at":"%b","lang":"%b","entities":{%b}%b,'
-            b'"conversation_id":"%d","possibly_sensitive":false,"reply_settings":"everyone","source":"Murmuration",'
+            b'"text":"%b","author_id":"%b","lang":"%b","entities":{%b}%b,'
+            b'"possibly_sensitive":false,"reply_settings":"everyone","source":"Murmuration",'
             b'"public_metrics":{"retweet_count":%d,"reply_count":%d,"like_count":%d,"quote_count":%d}'
         ) % (
-            tweet_id, text, author_id.encode(), self._created_at(sent), language.encode(), b",".join(entities),
-            referenced, tweet_id, number % 53, number % 7, number % 211, number % 3,
+            text, author_id.encode(), language.encode(), b",".join(entities), referenced,
+            number % 53, number % 7, number % 211, number % 3,
         )
 
     def _created_at(self, sent: int) -> bytes:

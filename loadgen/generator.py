@@ -27,6 +27,10 @@ from ingest.synthetic import Size, Synthetic
 from loadgen.board import Board
 from middleware import connect
 
+CONTENTS = 1 << 17
+"""Tweets made before the schedule begins, which then come in turn with ids and dates of their own: no part of the stack
+remembers a text, and what it takes to invent one is not what an experiment is about."""
+
 LOOK_SECONDS, BEAT_SECONDS = 0.002, 0.05
 
 
@@ -76,7 +80,9 @@ class Generation:
         """Returns when everything scheduled is published, or when told to stop. Raises what the ingester raises."""
         part = self._part
         settings = Settings.load(instance=part.instance)
-        source = Slowed(Synthetic(part.run, part.seed, part.payload), delay_us(settings, "generator"))
+        tweets = Synthetic(part.run, part.seed, part.payload)
+        tweets.make_ahead(CONTENTS)
+        source = Slowed(tweets, delay_us(settings, "generator"))
         with connect(settings) as middleware:
             producer = middleware.producer(RAW)
             manifest = ManifestWriter.create(settings, part.run, source.name, {**source.options(), "rate": part.rate})
