@@ -59,11 +59,14 @@ _HASHTAG = re.compile(
 
 def clean_text(text: str) -> str:
     """Text for search and display: no URLs, mentions, RT prefix or control characters; idempotent."""
-    text = _RETWEET.sub("", _fold(_decode(text)))
-    text = _LINK.sub(" ", text)
+    folded = text = _fold(_decode(text))
+    if text.startswith("RT "):
+        text = _RETWEET.sub("", text)
+    if "://" in text or "…" in text or "w." in text or "W." in text:  # as every link has it
+        text = _LINK.sub(" ", text)
     if "@" in text or "＠" in text:
         text = _MENTION.sub(" ", text)
-    return _fold(text)
+    return text if text is folded else _fold(text)
 
 
 def hashtags(text: str, entities: Any = None) -> list[str]:
@@ -74,10 +77,17 @@ def hashtags(text: str, entities: Any = None) -> list[str]:
     """
     listed = entities.get("hashtags") if isinstance(entities, dict) else None
     if isinstance(listed, list):
-        return _distinct(tag["tag"] for tag in listed if isinstance(tag, dict) and isinstance(tag.get("tag"), str))
+        return normal_hashtags(
+            tag["tag"] for tag in listed if isinstance(tag, dict) and isinstance(tag.get("tag"), str)
+        )
     if "#" not in text and "＃" not in text and "&" not in text:
         return []
-    return _distinct(_HASHTAG.findall(_LINK.sub(" ", _decode(text))))
+    return normal_hashtags(_HASHTAG.findall(_LINK.sub(" ", _decode(text))))
+
+
+def normal_hashtags(tags: Iterable[str]) -> list[str]:
+    """Hashtags as they are listed → normalised, in order, each once."""
+    return [tag for tag in dict.fromkeys(map(normal_hashtag, tags)) if tag]
 
 
 @remembered(16_384)
@@ -93,10 +103,6 @@ def readable(text: str) -> str:
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _distinct(tags: Iterable[str]) -> list[str]:
-    return [tag for tag in dict.fromkeys(map(normal_hashtag, tags)) if tag]
 
 
 def _fold(text: str) -> str:

@@ -36,7 +36,7 @@ def _enrich_batches(rules: Rules, delay_us: int) -> Callable[[Iterable[pa.Record
         for batch in batches:
             slow_down(delay_us, batch.num_rows)
             now_us = time.time_ns() // 1000
-            events = [raw or b"" for raw in batch.column(0).to_pylist()]
+            events = [raw or b"" for raw in batch.column(0).to_numpy(zero_copy_only=False)]  # faster than a list
             outcomes = [enrich_event(raw, rules, now_us) for raw in events]
             tallies: list[str | None] = [None] * len(outcomes)
             tallies[:1] = [Tally.of(outcomes, sum(map(len, events))).to_json()] if outcomes else []
