@@ -1,8 +1,14 @@
-"""The contracts: names of the streams and the shape of the events in each (JSON, one object per event, UTF-8)."""
+"""The contracts: names of the streams and the shape of the events in each (JSON, one object per event, UTF-8).
+
+What Python reads or writes of every tweet is a Struct, which costs half of what a dict does.
+"""
 
 from __future__ import annotations
 
 from typing import Any, Literal, NotRequired, TypedDict
+
+import msgspec
+from msgspec import Struct
 
 RAW = "tweets-raw"
 ENRICHED = "tweets-enriched"
@@ -33,7 +39,7 @@ REJECTED_EVENT_BYTES = 64 << 10
 Reason = Literal["not-json", "not-an-object", "missing-field", "wrong-type", "too-large", "future", "invalid-utf8"]
 
 
-class Ingest(TypedDict):
+class Ingest(Struct, gc=False):
     """Stamp of the ingester. `run` and `seq` number the events of one run without gaps, from 0."""
 
     sent_at_us: int  # when the event was meant to be sent (open loop), µs since the epoch
@@ -57,7 +63,7 @@ class RawEvent(TypedDict):
     oversize: NotRequired[Oversize]
 
 
-class EnrichedTweet(TypedDict):
+class EnrichedTweet(Struct, gc=False):
     """Event of `tweets-enriched`. `created_at` is RFC 3339 in UTC with milliseconds, as X writes it.
 
     What *trending* reads comes first: of the rest it reads nothing.
@@ -74,7 +80,7 @@ class EnrichedTweet(TypedDict):
     clean_text: str
 
 
-class RejectedEvent(TypedDict):
+class RejectedEvent(Struct, gc=False):
     """Event of `tweets-rejected`. `event` is base64; `ingest` is null if the stamp itself was unreadable."""
 
     reason: str
@@ -83,6 +89,13 @@ class RejectedEvent(TypedDict):
     sha256: str
     ingest: Ingest | None
     rejected_at: str
+
+
+to_json = msgspec.json.Encoder().encode
+"""A Struct as an event."""
+
+enriched_tweet = msgspec.json.Decoder(EnrichedTweet).decode
+"""An event of `tweets-enriched` as it was written. Raises msgspec.MsgspecError."""
 
 
 class HashtagCount(TypedDict):

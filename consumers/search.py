@@ -13,16 +13,14 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-import orjson
-
 from common.search.encoder import Encoder
 from common.search.index import INSERT_ROWS, Index, IndexDown
-from common.search.rows import IndexRow
+from common.search.rows import IndexRows
 from common.search.store import Store, created_at_us
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
-from common.tweets import ENRICHED, EnrichedTweet
+from common.tweets import ENRICHED, EnrichedTweet, enriched_tweet
 from consumers.runner import main
 
 log = logging.getLogger(__name__)
@@ -56,17 +54,17 @@ class Search:
         )
 
     def handle(self, events: list[bytes]) -> None:
-        tweets: list[EnrichedTweet] = [orjson.loads(event) for event in events]
+        tweets = [enriched_tweet(event) for event in events]
         known: list[int] = []
         try:
             self._index.insert(self._stored(tweets, known))
             if known:
-                self._index.upsert(index_rows(self._store, self._encoder, known))
+                self._index.upsert([index_rows(self._store, self._encoder, known)])
         except IndexDown:
             self._suspect = True  # it may come back with less than it had acknowledged
             raise
         slow_down(self._delay_us, len(tweets))
-        self._telemetry.record([tweet["ingest"]["sent_at_us"] for tweet in tweets])
+        self._telemetry.record([tweet.ingest.sent_at_us for tweet in tweets])
         if known:
             self._telemetry.add(known=len(known))
         self._telemetry.save()
@@ -82,7 +80,7 @@ class Search:
         self._index.close()
         self._store.close()
 
-    def _stored(self, tweets: Sequence[EnrichedTweet], known: list[int]) -> Iterator[IndexRow]:
+    def _stored(self, tweets: Sequence[EnrichedTweet], known: list[int]) -> Iterator[IndexRows]:
         """Stores tweets, and yields what the index lacks of them; adds to `known` the ids of those stored before.
 
         A share at a time: the index takes the rows of one while the next is stored and encoded.
@@ -91,7 +89,7 @@ class Search:
             stored = self._store.insert(share)
             new, rows = set(stored.new), []
             for tweet in share:
-                tweet_id = tweet["tweet_id"]
+                tweet_id = tweet.tweet_id
                 if tweet_id in new:
                     new.remove(tweet_id)
                     rows.append(tweet)
@@ -99,26 +97,28 @@ class Search:
                     known.append(tweet_id)
             yield from self._rows(rows, stored.positions)
 
-    def _rows(self, tweets: Sequence[EnrichedTweet], positions: Mapping[int, int]) -> Iterator[IndexRow]:
+    def _rows(self, tweets: Sequence[EnrichedTweet], positions: Mapping[int, int]) -> Iterator[IndexRows]:
         for share in _shares(tweets, INSERT_ROWS):
-            vectors = self._encoder.encode([tweet["clean_text"] for tweet in share])
-            for tweet, vector in zip(share, vectors, strict=True):
-                tweet_id = tweet["tweet_id"]
-                yield IndexRow(tweet_id, positions[tweet_id], vector, tweet["lang"], created_at_us(tweet))
+            ids = [tweet.tweet_id for tweet in share]
+            yield IndexRows.of(
+                ids, [positions[tweet_id] for tweet_id in ids],
+                self._encoder.encode([tweet.clean_text for tweet in share]),
+                [tweet.lang for tweet in share], [created_at_us(tweet) for tweet in share],
+            )
 
 
 def _shares(whole: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (whole[start : start + size] for start in range(0, len(whole), size))
 
 
-def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> list[IndexRow]:
+def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> IndexRows:
     """What the index should hold of tweets in the database: always their stored text, never a repeat's."""
     rows = list(store.get(ids).values())
-    vectors = encoder.encode([row.clean_text for row in rows])
-    return [
-        IndexRow(row.tweet_id, row.position, vector, row.lang, row.created_at_us)
-        for row, vector in zip(rows, vectors, strict=True)
-    ]
+    return IndexRows.of(
+        [row.tweet_id for row in rows], [row.position for row in rows],
+        encoder.encode([row.clean_text for row in rows]),
+        [row.lang for row in rows], [row.created_at_us for row in rows],
+    )
 
 
 def reconcile(store: Store, index: Index, encoder: Encoder) -> None:
@@ -150,7 +150,7 @@ def _reconcile_slice(store: Store, index: Index, encoder: Encoder, number: int, 
     if lacking:
         log.warning("slice %d of the index lacks %d tweets of the database", number, len(lacking))
     for share in _shares(lacking, ROWS_PER_REPAIR):
-        index.upsert(index_rows(store, encoder, share))
+        index.upsert([index_rows(store, encoder, share)])
 
 
 if __name__ == "__main__":

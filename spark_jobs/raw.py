@@ -18,7 +18,6 @@ from common.tweets import Ingest, Reason
 
 Kind = TypeVar("Kind")
 
-_DECIMAL = re.compile(r"[0-9]{1,19}")
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,4}){0,2}")
 _INT64 = 1 << 63
 
@@ -80,18 +79,24 @@ class _Event(Struct, gc=False):
 _decode = msgspec.json.Decoder(_Event).decode
 
 
-def well_formed(raw: bytes) -> RawTweet | None:
-    """The tweet of an event with nothing unusual; None means that it has to be examined."""
+def is_utf8(raw: bytes) -> bool:
+    """The parser looks at the characters of those strings only that it was asked for."""
     try:
-        if not raw.isascii():
-            raw.decode()  # of strings that nobody asked for the parser does not look at the characters
+        return raw.isascii() or raw.decode() is not None
+    except UnicodeDecodeError:
+        return False
+
+
+def well_formed(raw: bytes) -> RawTweet | None:
+    """The tweet of an event that is UTF-8, with nothing unusual; None means that it has to be examined."""
+    try:
         event = _decode(raw)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except (msgspec.DecodeError, RecursionError):
         return None
     ingest, data = event.ingest, event.data
-    tweet_id = int(data.id) if _DECIMAL.fullmatch(data.id) else _INT64
+    tweet_id = int(data.id) if _is_decimal(data.id) else _INT64
     if not (event.raw_base64 is event.oversize is UNSET and tweet_id < _INT64
-            and 0 <= ingest["sent_at_us"] < _INT64 and 0 <= ingest["seq"] < _INT64):
+            and 0 <= ingest.sent_at_us < _INT64 and 0 <= ingest.seq < _INT64):
         return None
     listed = data.entities.hashtags if data.entities else None
     tags = hashtags(data.text) if listed is None else normal_hashtags([each.tag for each in listed])
@@ -138,12 +143,12 @@ def _refuse(constant: str) -> NoReturn:
 def _stamp(envelope: dict[str, Any]) -> Ingest:
     """The ingester's stamp, and nothing else that may lie beside its four fields."""
     stamp = _field(envelope, "ingest", dict)
-    return {
-        "sent_at_us": _natural(stamp, "sent_at_us"),
-        "source": readable(_field(stamp, "source", str)),
-        "run": readable(_field(stamp, "run", str)),
-        "seq": _natural(stamp, "seq"),
-    }
+    return Ingest(
+        sent_at_us=_natural(stamp, "sent_at_us"),
+        source=readable(_field(stamp, "source", str)),
+        run=readable(_field(stamp, "run", str)),
+        seq=_natural(stamp, "seq"),
+    )
 
 
 def _payload(envelope: dict[str, Any], origin: Origin) -> dict[str, Any]:
@@ -191,9 +196,13 @@ def _identifier(data: dict[str, Any]) -> int:
     value = data.get("id")
     if not isinstance(value, str):
         return _natural(data, "id")
-    if not _DECIMAL.fullmatch(value) or int(value) >= _INT64:
+    if not _is_decimal(value) or int(value) >= _INT64:
         raise Rejection("wrong-type")
     return int(value)
+
+
+def _is_decimal(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and len(text) <= 19
 
 
 def _author(data: dict[str, Any]) -> str:

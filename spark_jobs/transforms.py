@@ -37,7 +37,8 @@ def _enrich_batches(rules: Rules, delay_us: int) -> Callable[[Iterable[pa.Record
             slow_down(delay_us, batch.num_rows)
             now_us = time.time_ns() // 1000
             events = [raw or b"" for raw in batch.column(0).to_numpy(zero_copy_only=False)]  # faster than a list
-            outcomes = [enrich_event(raw, rules, now_us) for raw in events]
+            utf8 = _is_utf8(batch.column(0))
+            outcomes = [enrich_event(raw, rules, now_us, utf8) for raw in events]
             tallies: list[str | None] = [None] * len(outcomes)
             tallies[:1] = [Tally.of(outcomes, sum(map(len, events))).to_json()] if outcomes else []
             columns = ([o.event for o in outcomes], [o.key for o in outcomes], [o.stream for o in outcomes], tallies)
@@ -45,6 +46,14 @@ def _enrich_batches(rules: Rules, delay_us: int) -> Callable[[Iterable[pa.Record
             yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW_SCHEMA)
 
     return run
+
+
+def _is_utf8(column: pa.Array) -> bool:
+    try:
+        column.cast(pa.string())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def count_hashtags(enriched: DataFrame, watermark_delay_s: int) -> DataFrame:

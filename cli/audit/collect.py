@@ -16,7 +16,7 @@ from cli.audit.ledger import Bucket, Finding, RankingLedger, RunLedger
 from common.search.index import Index
 from common.search.store import Store
 from common.settings import Settings
-from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet
+from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, enriched_tweet
 from consumers.ranking import BUCKETS_KEPT_S
 from ingest.manifest import Manifest
 from middleware import connect
@@ -91,14 +91,14 @@ class Collector:
             ledger.published[stamp["seq"]] += 1
 
     def _enriched(self, event: bytes) -> None:
-        tweet: EnrichedTweet = orjson.loads(event)
-        created = datetime.fromisoformat(tweet["created_at"]).timestamp()
+        tweet = enriched_tweet(event)
+        created = datetime.fromisoformat(tweet.created_at).timestamp()
         self.ranking.add(tweet, int(created) // BUCKET_SECONDS * BUCKET_SECONDS)
-        if ledger := self.runs.get(tweet["ingest"]["run"]):
-            seq = tweet["ingest"]["seq"]
+        if ledger := self.runs.get(tweet.ingest.run):
+            seq = tweet.ingest.seq
             ledger.enriched[seq] += 1
-            ledger.tweets[seq] = tweet["tweet_id"]
-            ledger.late += tweet["late"]
+            ledger.tweets[seq] = tweet.tweet_id
+            ledger.late += tweet.late
 
     def _rejected(self, event: bytes) -> None:
         stamp = orjson.loads(event)["ingest"]

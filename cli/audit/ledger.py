@@ -128,11 +128,11 @@ class RankingLedger:
 
     def add(self, tweet: EnrichedTweet, bucket_start: int) -> None:
         """Takes one event; `bucket_start` is the bucket of its `created_at`."""
-        if tweet["late"]:
+        if tweet.late:
             return
-        run, tags = tweet["ingest"]["run"], (TOTAL, *tweet["hashtags"])
+        run, tags = tweet.ingest.run, (TOTAL, *tweet.hashtags)
         self._buckets[run].add(bucket_start)
-        first = self._first.setdefault(tweet["tweet_id"], (bucket_start, tags))
+        first = self._first.setdefault(tweet.tweet_id, (bucket_start, tags))
         if first[1] is tags:
             for tag in tags:
                 self._expected[bucket_start, tag] += 1

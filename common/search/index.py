@@ -11,11 +11,10 @@ import heapq
 import json
 import logging
 import re
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
-from itertools import chain, islice
+from itertools import chain
 from threading import Lock
 from typing import Any, Self, TypeVar
 
@@ -24,7 +23,7 @@ import numpy as np
 from pymilvus import DataType, MilvusClient, MilvusException
 
 from common.search.encoder import DIMENSIONS
-from common.search.rows import MAX_LANG, IndexRow, Operation, WriteRequest
+from common.search.rows import MAX_LANG, IndexRows, Operation, WriteRequest
 from common.settings import Settings
 
 SLICES = 4
@@ -80,6 +79,9 @@ class Index:
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="index-write")
         self._readers = ThreadPoolExecutor(SLICES + 1, thread_name_prefix="index-search")
         self._slices: set[int] = set()
+        self._oldest_kept = 0
+        self._searched: list[int] = []
+        """Which slices there were at the last search."""
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
@@ -95,16 +97,16 @@ class Index:
         """Lowest position that the index keeps when `newest_position` is the last; what is below has aged out."""
         return max(0, self.slice_of(newest_position) - SLICES) * self.slice_rows + 1
 
-    def insert(self, rows: Iterable[IndexRow]) -> None:
+    def insert(self, blocks: Iterable[IndexRows]) -> None:
         """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return.
 
-        Where `rows` takes its time, the next ones are made while Milvus takes the ones before.
+        Where `blocks` takes its time, the next one is made while Milvus takes the one before.
         """
-        self._write(rows, "Insert")
+        self._write(blocks, "Insert")
 
-    def upsert(self, rows: Iterable[IndexRow]) -> None:
+    def upsert(self, blocks: Iterable[IndexRows]) -> None:
         """Adds rows, or replaces them if they are there; several times slower than `insert`."""
-        self._write(rows, "Upsert")
+        self._write(blocks, "Upsert")
 
     def search(
         self, vector: np.ndarray, limit: int, lang: str | None = None, since: datetime | None = None
@@ -120,9 +122,13 @@ class Index:
         def in_slice(number: int) -> list[tuple[int, float]]:
             return self._search_slice(number, vector, limit, condition)
 
+        # All at once, with the question which slices there are: they wait together for a write that Milvus is busy
+        # with, instead of each for another one.
+        asked = {number: self._readers.submit(in_slice, number) for number in self._searched}
+        self._searched = self.slices()
+        answers = [asked.get(number) or self._readers.submit(in_slice, number) for number in self._searched]
         nearest: dict[int, float] = {}
-        # All at once: they wait together for a write that Milvus is busy with, instead of each for another one.
-        for tweet_id, distance in chain.from_iterable(self._readers.map(in_slice, self.slices())):
+        for tweet_id, distance in chain.from_iterable(answer.result() for answer in answers):
             nearest[tweet_id] = min(distance, nearest.get(tweet_id, distance))
         return heapq.nsmallest(limit, nearest.items(), key=lambda hit: hit[1])
 
@@ -172,12 +178,12 @@ class Index:
         matches = (re.fullmatch(rf"{self._prefix}_(\d+x\d+)_(\d+)", name) for name in names)
         return {match[0]: (match[1], int(match[2])) for match in matches if match}
 
-    def _write(self, rows: Iterable[IndexRow], operation: Operation) -> None:
+    def _write(self, blocks: Iterable[IndexRows], operation: Operation) -> None:
         """Sends each request as soon as its rows are there, and returns when all are acknowledged."""
         written: list[Future[None]] = []
         try:
-            for name, content in self._requests(rows):
-                request = WriteRequest.of(operation, name, content)
+            for name, rows in self._requests(blocks):
+                request = WriteRequest.of(operation, name, rows)
                 written.append(self._writer.submit(self._call, request.send, timeout=TIMEOUT_S))
             for each in written:
                 each.result()
@@ -187,28 +193,29 @@ class Index:
                 each.cancel()
             wait(written)
 
-    def _requests(self, rows: Iterable[IndexRow]) -> Iterator[tuple[str, list[IndexRow]]]:
+    def _requests(self, blocks: Iterable[IndexRows]) -> Iterator[tuple[str, IndexRows]]:
         """(collection, rows) of each request; rows that would be too old already are left out."""
-        remaining = iter(rows)
-        while share := list(islice(remaining, INSERT_ROWS)):
-            by_slice: defaultdict[int, list[IndexRow]] = defaultdict(list)
-            for row in share:
-                by_slice[self.slice_of(row.position)].append(row)
-            oldest_kept = self._prepare(by_slice)
-            yield from ((self._name(number), content) for number, content in by_slice.items() if number >= oldest_kept)
+        for block in blocks:
+            numbers = (block.positions - 1) // self.slice_rows
+            wanted = np.unique(numbers).tolist()
+            oldest_kept = self._prepare(wanted)
+            for number in (each for each in wanted if each >= oldest_kept):
+                rows = np.flatnonzero(numbers == number)
+                for start in range(0, len(rows), INSERT_ROWS):
+                    yield self._name(number), block.take(rows[start : start + INSERT_ROWS])
 
     def _prepare(self, wanted: Collection[int]) -> int:
         """Makes the slices that are wanted, drops what is too old and returns the oldest number that is kept."""
         if not self._slices.issuperset(wanted):
             existing = set(self.slices())
-            oldest_kept = max(existing.union(wanted)) - SLICES
+            self._oldest_kept = max(existing.union(wanted)) - SLICES
             for number in existing.union(wanted):
-                if number < oldest_kept and number in existing:
+                if number < self._oldest_kept and number in existing:
                     self.drop(number)
-                elif number >= oldest_kept and number in wanted:
+                elif number >= self._oldest_kept and number in wanted:
                     self._create(number)  # also if it exists: its maker may have been killed half-way
-            self._slices.update(number for number in wanted if number >= oldest_kept)
-        return max(self._slices, default=0) - SLICES
+            self._slices.update(number for number in wanted if number >= self._oldest_kept)
+        return self._oldest_kept
 
     def _create(self, number: int) -> None:
         """Makes what is missing of a slice."""

@@ -19,14 +19,32 @@ from common.search.encoder import DIMENSIONS
 MAX_LANG = 16
 
 
-class IndexRow(NamedTuple):
-    """A tweet as the index holds it, its vector of length 1, and its position in the store."""
+class IndexRows(NamedTuple):
+    """Tweets as the index holds them, by column: each has as many entries as there are rows."""
 
-    tweet_id: int
-    position: int
-    vector: np.ndarray
-    lang: str
-    created_at_us: int
+    tweet_ids: np.ndarray
+    positions: np.ndarray
+    """In the store."""
+
+    vectors: np.ndarray
+    """(rows, DIMENSIONS), each of length 1."""
+
+    langs: Sequence[str]
+    created_at_us: np.ndarray
+
+    @classmethod
+    def of(
+        cls, tweet_ids: Sequence[int], positions: Sequence[int], vectors: np.ndarray, langs: Sequence[str],
+        created_at_us: Sequence[int],
+    ) -> Self:
+        return cls(_longs(tweet_ids), _longs(positions), vectors, langs, _longs(created_at_us))
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Those of these numbers, from 0."""
+        tweet_ids, positions, vectors, created_at_us = (
+            column[rows] for column in (self.tweet_ids, self.positions, self.vectors, self.created_at_us)
+        )
+        return type(self)(tweet_ids, positions, vectors, [self.langs[row] for row in rows.tolist()], created_at_us)
 
 
 Operation = Literal["Insert", "Upsert"]
@@ -39,9 +57,9 @@ class WriteRequest(NamedTuple):
     content: Any
 
     @classmethod
-    def of(cls, operation: Operation, collection: str, rows: Sequence[IndexRow]) -> Self:
+    def of(cls, operation: Operation, collection: str, rows: IndexRows) -> Self:
         kind = {"Insert": milvus_pb2.InsertRequest, "Upsert": milvus_pb2.UpsertRequest}[operation]
-        return cls(operation, kind(collection_name=collection, fields_data=fields(rows), num_rows=len(rows)))
+        return cls(operation, kind(collection_name=collection, fields_data=fields(rows), num_rows=len(rows.langs)))
 
     def send(self, client: MilvusClient, timeout: float) -> None:
         """Acknowledged on return; `timeout` in s. Raises MilvusException or grpc.RpcError; never retries."""
@@ -49,17 +67,17 @@ class WriteRequest(NamedTuple):
         check_status(getattr(stub, self.operation)(self.content, timeout=timeout).status)
 
 
-def fields(rows: Sequence[IndexRow]) -> list[Any]:
+def fields(rows: IndexRows) -> list[Any]:
     """The `fields_data` of a request that inserts or upserts these rows."""
     longs, texts = schema_pb2.LongArray, schema_pb2.StringArray
     return [
-        _scalar(DataType.INT64, "tweet_id", long_data=longs(data=[row.tweet_id for row in rows])),
+        _scalar(DataType.INT64, "tweet_id", long_data=longs(data=rows.tweet_ids.tolist())),
         schema_pb2.FieldData(
             type=DataType.FLOAT_VECTOR, field_name="vector",
-            vectors=schema_pb2.VectorField(dim=DIMENSIONS, float_vector=_floats([row.vector for row in rows])),
+            vectors=schema_pb2.VectorField(dim=DIMENSIONS, float_vector=_floats(rows.vectors)),
         ),
-        _scalar(DataType.VARCHAR, "lang", string_data=texts(data=[row.lang[:MAX_LANG] for row in rows])),
-        _scalar(DataType.INT64, "created_at_us", long_data=longs(data=[row.created_at_us for row in rows])),
+        _scalar(DataType.VARCHAR, "lang", string_data=texts(data=[lang[:MAX_LANG] for lang in rows.langs])),
+        _scalar(DataType.INT64, "created_at_us", long_data=longs(data=rows.created_at_us.tolist())),
     ]
 
 
@@ -67,10 +85,14 @@ def _scalar(kind: DataType, name: str, **data: Any) -> Any:
     return schema_pb2.FieldData(type=kind, field_name=name, scalars=schema_pb2.ScalarField(**data))
 
 
-def _floats(vectors: Sequence[np.ndarray]) -> Any:
+def _longs(numbers: Sequence[int]) -> np.ndarray:
+    return np.asarray(numbers, np.int64)
+
+
+def _floats(vectors: np.ndarray) -> Any:
     """A repeated float of protobuf is, on the wire, its field's tag, its length in bytes, and the numbers as they lie
     in memory. Parsing that is 70 times faster than giving the numbers one by one."""
-    content = np.concatenate(vectors, dtype="<f4").tobytes()
+    content = np.asarray(vectors, "<f4").tobytes()
     return schema_pb2.FloatArray.FromString(b"\x0a" + bytes(_varint(len(content))) + content)
 
 

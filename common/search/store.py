@@ -83,7 +83,7 @@ class Store:
         """Stores a batch in one transaction, durable on return. Of a tweet already known the first row stays."""
         first: dict[int, EnrichedTweet] = {}
         for tweet in batch:
-            first.setdefault(tweet["tweet_id"], tweet)
+            first.setdefault(tweet.tweet_id, tweet)
         with self._connection(writes=True) as connection:
             known: dict[int, int] = {}
             try:  # mostly all are new, and to look first would take as long as to insert
@@ -155,7 +155,7 @@ class Store:
         rows = [_row(tweet, position, now) for position, tweet in enumerate(new, begin)]
         connection.exec_driver_sql(self._insert, rows)
         self._evict(connection, oldest or 1, begin + len(new) - 1, EVICTION_FACTOR * len(new))
-        return {tweet["tweet_id"]: position for position, tweet in enumerate(new, begin)}
+        return {tweet.tweet_id: position for position, tweet in enumerate(new, begin)}
 
     def _evict(self, connection: Connection, oldest: int, newest: int, limit: int) -> None:
         end = min(newest - self._max_rows, oldest + limit - 1)
@@ -210,7 +210,7 @@ def _positions(connection: Connection, ids: list[int]) -> dict[int, int]:
 
 def created_at_us(tweet: EnrichedTweet) -> int:
     """`created_at` in µs since the epoch."""
-    return _since_epoch_us(tweet["created_at"])
+    return _since_epoch_us(tweet.created_at)
 
 
 @lru_cache(maxsize=8192)
@@ -222,17 +222,17 @@ def _since_epoch_us(written: str) -> int:
 def _row(tweet: EnrichedTweet, position: int, stored_at_us: int) -> tuple[Any, ...]:
     """In the order of the table's columns."""
     return (
-        tweet["tweet_id"],
+        tweet.tweet_id,
         position,
         created_at_us(tweet),
-        _storable(tweet["author_id"]),
-        _storable(tweet["lang"]),
-        _storable(tweet["text"]),
-        _storable(tweet["clean_text"]),
-        orjson.dumps(tweet["hashtags"]).decode(),
-        tweet["late"],
-        _storable(tweet["ingest"]["run"]),
-        tweet["ingest"]["seq"],
+        _storable(tweet.author_id),
+        _storable(tweet.lang),
+        _storable(tweet.text),
+        _storable(tweet.clean_text),
+        orjson.dumps(tweet.hashtags).decode(),
+        tweet.late,
+        _storable(tweet.ingest.run),
+        tweet.ingest.seq,
         stored_at_us,
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-import orjson
+import numpy as np
 import pytest
 
 from common.search import index as index_module
@@ -14,6 +14,7 @@ from common.search.index import Index, IndexDown
 from common.search.query import DependencyDown, TweetSearch
 from common.search.store import Store
 from common.settings import Settings
+from common.tweets import to_json
 from consumers import search as search_module
 from consumers.search import Search, index_rows, reconcile
 from tests.common.search.samples import tweet
@@ -46,7 +47,7 @@ def make(settings: Settings) -> Callable[[], Search]:
 
 
 def events(*ids: int, **other) -> list[bytes]:
-    return [orjson.dumps(tweet(i, f"{TEXTS[i % 3]} {i}", **other)) for i in ids]
+    return [to_json(tweet(i, f"{TEXTS[i % 3]} {i}", **other)) for i in ids]
 
 
 def test_from_events_to_hits(make, settings: Settings) -> None:
@@ -67,7 +68,7 @@ def test_from_events_to_hits(make, settings: Settings) -> None:
 
 def test_of_equal_vectors_the_exact_text_comes_first(make, settings: Settings) -> None:
     texts = ["you love what I do", "what I do you love", "do what I love you", "Do What I Love You"]
-    make().handle([orjson.dumps(tweet(i, text)) for i, text in enumerate(texts)])
+    make().handle([to_json(tweet(i, text)) for i, text in enumerate(texts)])
     tweets = TweetSearch.open(settings)
     for number, text in enumerate(texts):
         hit = tweets.search(text, limit=1)[0]
@@ -94,11 +95,11 @@ def test_reconciling_repairs_both_ways(settings: Settings, encoder: Encoder, mon
     monkeypatch.setattr(search_module, "RECENT_US", 0)
     store, index = Store.open(settings), Index.open(settings)
     store.insert([tweet(i, TEXTS[i % 3]) for i in range(1, 55)])
-    index.insert(index_rows(store, encoder, range(1, 50)))  # 50..54 lacking
-    index.insert(index_rows(store, encoder, [3]))  # twice
-    stranger = index_rows(store, encoder, [4])[0]._replace(tweet_id=99)
+    index.insert([index_rows(store, encoder, range(1, 50))])  # 50..54 lacking
+    index.insert([index_rows(store, encoder, [3])])  # twice
+    stranger = index_rows(store, encoder, [4])._replace(tweet_ids=np.array([99]))
     index.insert([stranger])
-    index.insert([stranger._replace(position=900)])  # a slice beyond the newest: the database was replaced
+    index.insert([stranger._replace(positions=np.array([900]))])  # a slice beyond the newest: the database was replaced
     index = Index.open(settings)
     reconcile(store, index, encoder)
     assert sorted(index.ids()) == list(range(1, 55))

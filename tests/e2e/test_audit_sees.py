@@ -12,7 +12,7 @@ import pytest
 
 from common.search.encoder import DIMENSIONS
 from common.search.index import Index
-from common.search.rows import IndexRow
+from common.search.rows import IndexRows
 from common.settings import Settings
 from middleware import connect
 from middleware.base import Middleware
@@ -69,7 +69,9 @@ def test_in_the_index(stack: Stack, settings: Settings) -> None:
     (row,) = stack.rows("SELECT tweet_id, position, lang, created_at_us FROM tweets WHERE run = ? LIMIT 1", RUN)
     tweet_id, position, lang, created_at_us = row
     index = Index.open(settings)
-    index.insert([IndexRow(tweet_id, position, np.full(DIMENSIONS, DIMENSIONS**-0.5), lang, created_at_us)])
+    index.insert([
+        IndexRows.of([tweet_id], [position], np.full((1, DIMENSIONS), DIMENSIONS**-0.5), [lang], [created_at_us])
+    ])
     index.close()
     assert duplicated(stack)["indexed"] == 1
 

@@ -16,10 +16,12 @@ from redis import Redis
 
 from common.search.encoder import Encoder
 from common.search.index import Index
-from common.search.rows import IndexRow
+from common.search.rows import IndexRows
 from common.search.store import Store
 from common.settings import Port, Settings
 from common.text import clean_text
+from common.tweets import Ingest
+from tests.common.search.samples import tweet
 from tests.web.conftest import free_port
 from web import create_app
 
@@ -100,18 +102,16 @@ def indexed(home: Path, milvus: str) -> Settings:
     settings = Settings(home=home, milvus_uri=milvus, database_url=f"sqlite:///{home / 'tweets.db'}")
     store, index = Store.open(settings), Index.open(settings)
     stored = store.insert([
-        {
-            "tweet_id": tweet_id, "created_at": f"2026-11-21T0{7 + n}:00:00.000Z", "author_id": "7", "lang": lang,
-            "text": text, "clean_text": clean_text(text), "hashtags": ["a"], "late": False,
-            "ingest": {"sent_at_us": 0, "source": "test", "run": "r", "seq": n},
-        }
+        tweet(
+            tweet_id, text, created_at=f"2026-11-21T0{7 + n}:00:00.000Z", lang=lang, hashtags=["a"],
+            ingest=Ingest(0, "test", "r", n),
+        )
         for n, (tweet_id, lang, text) in enumerate(TWEETS)
     ])
     vectors = Encoder.load(settings.encoder_dir).encode([clean_text(text) for _, _, text in TWEETS])
-    index.insert([
-        IndexRow(tweet_id, stored.positions[tweet_id], vector, lang, int((7 + n) * 3600e6 + day_us()))
-        for n, ((tweet_id, lang, _), vector) in enumerate(zip(TWEETS, vectors, strict=True))
-    ])
+    ids, langs, _ = zip(*TWEETS, strict=True)
+    times = [int((7 + n) * 3600e6 + day_us()) for n in range(len(TWEETS))]
+    index.insert([IndexRows.of(ids, [stored.positions[tweet_id] for tweet_id in ids], vectors, langs, times)])
     store.close()
     index.close()
     return settings

@@ -5,12 +5,12 @@ from collections import Counter
 import pytest
 
 from cli.audit.ledger import Finding, RankingLedger, RunLedger
-from common.tweets import TOTAL
+from common.tweets import TOTAL, EnrichedTweet, Ingest
 
 
 def tweet(tweet_id, *hashtags, run="r", late=False):
-    ingest = {"run": run, "seq": tweet_id, "source": "synthetic", "sent_at_us": 0}
-    return {"tweet_id": tweet_id, "hashtags": list(hashtags), "late": late, "ingest": ingest}
+    ingest = Ingest(0, "synthetic", run, tweet_id)
+    return EnrichedTweet(tweet_id, "2026-03-01T10:00:00.250Z", late, list(hashtags), ingest, "7", "en", "a", "a")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from common.text import clean_text
-from common.tweets import EnrichedTweet
+from common.tweets import EnrichedTweet, Ingest
 
 
 def tweet(tweet_id: int, text: str = "a text", **other: Any) -> EnrichedTweet:
@@ -18,6 +18,6 @@ def tweet(tweet_id: int, text: str = "a text", **other: Any) -> EnrichedTweet:
         "clean_text": clean_text(text),
         "hashtags": [],
         "late": False,
-        "ingest": {"sent_at_us": 1, "source": "test", "run": "r", "seq": tweet_id},
+        "ingest": Ingest(sent_at_us=1, source="test", run="r", seq=tweet_id),
     }
-    return {**content, **other}  # type: ignore[typeddict-item, return-value]
+    return EnrichedTweet(**{**content, **other})

@@ -7,7 +7,7 @@ from pymilvus import DataType, MilvusClient
 
 from common.search.encoder import DIMENSIONS
 from common.search.index import SLICES, Index, IndexDown, connection
-from common.search.rows import IndexRow
+from common.search.rows import IndexRows
 from tests.common.search.servers import MilvusServer, await_true, free_port
 from tests.conformance.syscalls import count_syncs
 
@@ -21,9 +21,9 @@ def vector(seed: int) -> np.ndarray:
     return content / np.linalg.norm(content)
 
 
-def row(position: int, tweet_id: int | None = None, lang: str = "en", day: int = 0) -> IndexRow:
+def row(position: int, tweet_id: int | None = None, lang: str = "en", day: int = 0) -> IndexRows:
     tweet_id = 10_000 + position if tweet_id is None else tweet_id
-    return IndexRow(tweet_id, position, vector(tweet_id), lang, day * DAY)
+    return IndexRows.of([tweet_id], [position], vector(tweet_id)[None], [lang], [day * DAY])
 
 
 @pytest.fixture
@@ -42,6 +42,27 @@ def test_search_across_slices(index: Index) -> None:
         assert distance == pytest.approx(0, abs=1e-5)
         assert [d for _, d in others] == sorted(d for _, d in others)
         assert others[0][1] > 0.5
+
+
+def test_a_block_that_spans_slices_and_requests(milvus: MilvusServer) -> None:
+    index = Index(milvus.uri, "murmur_block", max_rows=4000)
+    positions = list(range(1, 2001))[::-1]
+    block = IndexRows.of(
+        [10_000 + n for n in positions], positions, np.stack([vector(n) for n in positions]), ["en"] * 2000, positions)
+    index.insert([block])
+    assert [len(index.slice_ids(number)) for number in index.slices()] == [1000, 1000]
+    for position in (1, 400, 401, 1000, 1001, 2000):
+        assert index.search(vector(position), 1)[0][0] == 10_000 + position
+    index.close()
+
+
+def test_a_slice_made_since_the_last_search_is_found(index: Index) -> None:
+    index.insert([row(1)])
+    assert [tweet_id for tweet_id, _ in index.search(vector(10_001), 5)] == [10_001]
+    index.insert([row(index.slice_rows + 1)])
+    assert len(index.search(vector(10_001), 5)) == 2
+    index.drop(0)
+    assert [tweet_id for tweet_id, _ in index.search(vector(10_001), 5)] == [10_000 + index.slice_rows + 1]
 
 
 def test_rows_are_on_disk_before_they_are_acknowledged(index: Index, milvus: MilvusServer, tmp_path: Path) -> None:
@@ -69,20 +90,22 @@ def test_upsert_replaces_and_ids_tell_repeats(index: Index) -> None:
     rows = [row(position) for position in range(1, 15)]
     index.insert(rows)
     index.upsert(rows)
-    assert sorted(index.ids()) == [r.tweet_id for r in rows]
+    assert sorted(index.ids()) == [i for r in rows for i in r.tweet_ids.tolist()]
     index.insert(rows[3:5])
     assert index.count() == 16
-    assert sorted(index.ids()) == sorted([r.tweet_id for r in rows] + [10_004, 10_005])
+    assert sorted(index.ids()) == sorted([i for r in rows for i in r.tweet_ids.tolist()] + [10_004, 10_005])
     index.delete(0, [10_004])
-    assert sorted(index.ids()) == sorted([r.tweet_id for r in rows if r.tweet_id != 10_004] + [10_005])
+    assert sorted(index.ids()) == sorted([i for r in rows for i in r.tweet_ids.tolist() if i != 10_004] + [10_005])
 
 
 def test_more_ids_than_milvus_returns_at_once(milvus: MilvusServer) -> None:
     index = Index(milvus.uri, "murmur_large", max_rows=500_000)
     same = vector(0)
     ids = [(1 << 61) + 3 * i for i in range(20_000)]
-    index.insert([IndexRow(tweet_id, n + 1, same, "en", 0) for n, tweet_id in enumerate(ids)])
-    index.insert([IndexRow(ids[12_345], 12_346, same, "en", 0)])
+    count = len(ids)
+    block = IndexRows.of(ids, range(1, count + 1), np.tile(same, (count, 1)), ["en"] * count, [0] * count)
+    index.insert([block])
+    index.insert([block.take(np.array([12_345]))])
     assert index.slices() == [0]
     assert sorted(index.ids()) == sorted([*ids, ids[12_345]])
     index.close()
@@ -161,7 +184,7 @@ def test_a_killed_server_comes_back_with_every_row(milvus: MilvusServer, index: 
             return False
 
     await_true("search after the restart", answers)
-    assert sorted(index.ids()) == [r.tweet_id for r in rows]
+    assert sorted(index.ids()) == [i for r in rows for i in r.tweet_ids.tolist()]
     index.insert([row(36)])
     assert index.count() == 36
 

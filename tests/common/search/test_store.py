@@ -5,6 +5,7 @@ from threading import Thread
 import pytest
 
 from common.search.store import Store
+from common.tweets import Ingest
 from tests.common.search.samples import tweet
 from tests.common.search.servers import postgres_missing, postgres_server
 
@@ -119,7 +120,7 @@ def test_nul_is_storable(make_store: MakeStore) -> None:
 
 def test_rows_of_a_run(make_store: MakeStore) -> None:
     store = make_store()
-    other = {"sent_at_us": 1, "source": "test", "run": "other", "seq": 9}
+    other = Ingest(sent_at_us=1, source="test", run="other", seq=9)
     store.insert([tweet(1), tweet(2), tweet(3, ingest=other)])
     assert [(tweet_id, position) for tweet_id, _, position in store.run_rows("r")] == [(1, 1), (2, 2)]
     assert store.run_rows("r", since=2)[0][0] == 2
