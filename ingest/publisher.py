@@ -84,14 +84,18 @@ class Publisher:
 
     def republish(self, entries: Sequence[Archived], acknowledged: int) -> None:
         """Publishes what is archived already; afterwards all events below `acknowledged` are in the stream."""
-        event = self._stamper.event
-        events = {entry.seq: (entry.payload.author_id, event(*entry)) for entry in entries}
+        events, refused = {}, 0
+        for seq, sent_at_us, payload in entries:
+            event = self._stamper.event(seq, sent_at_us, payload)
+            events[seq] = payload.author_id, event
+            # It only stands for a payload that is unusable or too large then; *enrich* will reject it.
+            refused += payload.tweet is None or len(event) < len(payload.tweet)
         self._sending_since_us = time.monotonic_ns() // 1000
         self._send_surely(events)
         self._sent_us, self._sending_since_us = self.sending_us, 0
         self._manifest.acknowledged(acknowledged)
         self._telemetry.record([entry.sent_at_us for entry in entries])
-        self.refused += sum(1 for entry in entries if _is_refused(entry, events[entry.seq][1]))
+        self.refused += refused
 
     def finish(self) -> None:
         """Nothing more will come."""
@@ -132,11 +136,6 @@ class Publisher:
             send(author_id, event)
         slow_down(self._delay_us, len(events))
         self._producer.flush()
-
-
-def _is_refused(entry: Archived, event: bytes) -> bool:
-    """Whether the event only stands for a payload that is unusable or too large; *enrich* will reject it."""
-    return entry.payload.tweet is None or len(event) < len(entry.payload.tweet)
 
 
 def _acknowledged(settings: Settings, run: str) -> int:

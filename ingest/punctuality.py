@@ -31,6 +31,9 @@ class Punctuality:
         """
         oldest_us = now_us - due_us[0] if due_us else 0
         self._owed_us = min(self._owed_us + held_us, oldest_us)
+        if oldest_us <= ON_SCHEDULE_US:
+            self.on_schedule += len(due_us)
+            return
         for due in due_us:
             behind = now_us - due
             if behind <= ON_SCHEDULE_US:

@@ -39,9 +39,9 @@ _EMOJI = [phrase(text) for text in EMOJI]
 _URL_LENGTH = 23  # as X counts every link
 
 
-def snowflake(sent_at_us: int, machine: int, seq: int) -> int:
-    """Tweet id: milliseconds since X's epoch (41 bits), a run's `machine` (10), the lowest 12 bits of seq."""
-    return (sent_at_us // 1000 - X_EPOCH_MS) << 22 | machine << 12 | seq & 0xFFF
+def first_snowflake(ms: int, machine: int) -> int:
+    """Lowest tweet id of a moment: milliseconds since X's epoch (41 bits), a run's `machine` (10), 12 bits for seq."""
+    return (ms - X_EPOCH_MS) << 22 | machine << 12
 
 
 class Synthetic(Source):
@@ -73,10 +73,14 @@ class Synthetic(Source):
 
     def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
         payloads = []
+        moment_ms, created_at = -1, b""
         for seq, (sent, (author_id, content)) in enumerate(zip(sent_at_us, self._contents, strict=False), self._seq):
-            tweet_id = snowflake(sent, self._machine, seq)
+            if sent // 1000 != moment_ms:  # tweets of one moment share it
+                moment_ms = sent // 1000
+                created_at, snowflakes = self._created_at(moment_ms), first_snowflake(moment_ms, self._machine)
+            tweet_id = snowflakes | seq & 0xFFF
             body = b'{"data":{"id":"%d","conversation_id":"%d","created_at":"%b",%b' % (
-                tweet_id, tweet_id, self._created_at(sent), content)
+                tweet_id, tweet_id, created_at, content)
             payloads.append(Payload(body, body, author_id))
         self._seq += len(payloads)
         return payloads
@@ -152,8 +156,8 @@ class Synthetic(Source):
             number % 53, number % 7, number % 211, number % 3,
         )
 
-    def _created_at(self, sent: int) -> bytes:
-        second, milliseconds = sent // 1_000_000, sent // 1000 % 1000
+    def _created_at(self, ms: int) -> bytes:
+        second, milliseconds = divmod(ms, 1000)
         if second != self._second:
             self._second, self._second_text = second, timestamp(second * 1_000_000)[:-4].encode()
         return b"%b%03dZ" % (self._second_text, milliseconds)
