@@ -87,15 +87,8 @@ class Search:
         """
         for share in _shares(tweets, STORED_TOGETHER):
             stored = self._store.insert(share)
-            new, rows = set(stored.new), []
-            for tweet in share:
-                tweet_id = tweet.tweet_id
-                if tweet_id in new:
-                    new.remove(tweet_id)
-                    rows.append(tweet)
-                else:
-                    known.append(tweet_id)
-            yield from self._rows(rows, stored.positions)
+            new = share if len(stored.new) == len(share) else _new(share, set(stored.new), known)
+            yield from self._rows(new, stored.positions)
 
     def _rows(self, tweets: Sequence[EnrichedTweet], positions: Mapping[int, int]) -> Iterator[IndexRows]:
         for share in _shares(tweets, INSERT_ROWS):
@@ -105,6 +98,18 @@ class Search:
                 self._encoder.encode([tweet.clean_text for tweet in share]),
                 [tweet.lang for tweet in share], [created_at_us(tweet) for tweet in share],
             )
+
+
+def _new(tweets: Sequence[EnrichedTweet], new: set[int], known: list[int]) -> list[EnrichedTweet]:
+    """The first of each new id; adds the ids of the others to `known`."""
+    rows = []
+    for tweet in tweets:
+        if tweet.tweet_id in new:
+            new.remove(tweet.tweet_id)
+            rows.append(tweet)
+        else:
+            known.append(tweet.tweet_id)
+    return rows
 
 
 def _shares(whole: Sequence[T], size: int) -> Iterator[Sequence[T]]:

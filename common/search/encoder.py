@@ -6,7 +6,7 @@ import re
 import unicodedata
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -47,7 +47,7 @@ class Encoder:
         self._first_hashed = len(table)
         self._tokenizer = tokenizer
         self._unknown = tokenizer.token_to_id("[UNK]")
-        self._cache: dict[str, array[int]] = {}
+        self._words = _Words(self._rows)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -61,31 +61,16 @@ class Encoder:
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Clean texts → (n, DIMENSIONS) float32 unit vectors; of no token, the last axis, far from others."""
-        rows = array("i")
-        ends = [0]
-        cache = self._cache
-        for text in texts:
-            for word in text.split():
-                found = cache.get(word)
-                rows.extend(self._learn(word) if found is None else found)
-            ends.append(len(rows))
-        pooling = csr_matrix(
-            (np.ones(len(rows), np.float32), np.frombuffer(rows, np.int32), np.array(ends, np.int32)),
-            shape=(len(texts), len(self._table)),
-        )
+        rows = self._words.__getitem__
+        of_texts = [b"".join(map(rows, text.split())) for text in texts]
+        tokens = np.frombuffer(b"".join(of_texts), np.int32)
+        ends = np.cumsum([0, *map(len, of_texts)], dtype=np.int32) // tokens.itemsize
+        pooling = csr_matrix((np.ones(len(tokens), np.float32), tokens, ends), shape=(len(texts), len(self._table)))
         vectors = pooling @ self._table
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors[norms[:, 0] < 1e-6, -1] = 1.0
         norms[norms < 1e-6] = 1.0
         return vectors / norms
-
-    def _learn(self, word: str) -> array[int]:
-        """Rows of one whitespace-separated word, remembered. Threads may learn the same word twice, to no harm."""
-        if len(self._cache) >= CACHED_WORDS:
-            self._cache.clear()
-        beginning = word[:LONGEST_WORD]
-        rows = self._cache[beginning] = array("i", self._rows(beginning))
-        return rows
 
     def _rows(self, word: str) -> Iterable[int]:
         # BERT's pre-tokeniser splits at punctuation but leaves emoji glued to letters, which makes all of it unknown.
@@ -96,3 +81,22 @@ class Encoder:
                 folded = unicodedata.normalize("NFKC", piece).casefold()
                 yield self._first_hashed + zlib.crc32(folded.encode("utf-8", "replace")) % HASHED_ROWS
             yield from (token for token in tokens if token != self._unknown)
+
+
+class _Words(dict[str, bytes]):
+    """Rows of the table, as memory (int32), by whitespace-separated word; found out when they are first asked for.
+
+    Threads may find out the same word twice, to no harm.
+    """
+
+    def __init__(self, rows: Callable[[str], Iterable[int]]) -> None:
+        super().__init__()
+        self._rows = rows
+
+    def __missing__(self, word: str) -> bytes:
+        if len(word) > LONGEST_WORD:
+            return self[word[:LONGEST_WORD]]
+        if len(self) >= CACHED_WORDS:
+            self.clear()
+        found = self[word] = array("i", self._rows(word)).tobytes()
+        return found

@@ -45,7 +45,7 @@ def test_the_cache_is_bounded_and_changes_nothing(encoder: Encoder) -> None:
     before = encoder.encode(["word7 and word8"])
     for start in range(0, CACHED_WORDS + 1000, 1000):
         encoder.encode([f"word{number}" for number in range(start, start + 1000)])
-    assert len(encoder._cache) <= CACHED_WORDS
+    assert len(encoder._words) <= CACHED_WORDS
     np.testing.assert_array_equal(encoder.encode(["word7 and word8"]), before)
 
 
