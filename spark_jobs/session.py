@@ -26,16 +26,23 @@ LOCAL = {
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.shuffle.compress": "false",
     "spark.python.daemon.module": "spark_jobs.workers",
+    # What an interface would show, of which there is none: thousands of batches that are sorted again and again.
+    "spark.ui.retainedJobs": "20",
+    "spark.ui.retainedStages": "20",
+    "spark.ui.retainedTasks": "20",
+    "spark.sql.ui.retainedExecutions": "20",
 }
 """On a laptop only; on a cluster `spark-submit` says where and how."""
 
 JVM = (
     "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m "
-    "-XX:+UseTransparentHugePages"
+    "-XX:+UseTransparentHugePages -Xmn512m"
 )
 """Without the optimising compiler, which takes almost half a core for more than five minutes after a start, and then
-saves no more than that; with room for all that Spark has, where Java would reserve 48 MB; and with its heap in large
-pages, since walks through tables of small ones cost CPU where memory is slow."""
+saves no more than that; with room for all that Spark has, where Java would reserve 48 MB; with its heap in large pages,
+since walks through tables of small ones cost CPU where memory is slow; and with a young generation that is not looked
+through for garbage several times a second: what lives there is the same few batches, however large it is. The heap has
+its size from the start, or else Java collects all of it each time before it lets the old generation grow."""
 
 CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecutor"
 """Warns of every batch that takes longer than the trigger interval, which is what catching up looks like."""
@@ -89,7 +96,8 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         for key, value in LOCAL.items():
             conf.setIfMissing(key, value)
         conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
-        conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {settings.spark_jvm_options}")
+        heap = f"-Xms{settings.spark_driver_memory}"
+        conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {heap} {settings.spark_jvm_options}")
         conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
         if classes := sorted(settings.jar_dir.glob("spark/*.jar")):
             conf.setIfMissing("spark.driver.extraClassPath", os.pathsep.join(map(str, classes)))
@@ -98,11 +106,24 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
         if jars := sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar")):
             conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
+    if conf.get("spark.master") == LOCAL["spark.master"]:
+        forget_hadoop_defaults(spark)
     if not conf.contains(EXCLUDED_RULES):
         exclude_rules(spark)
     log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setLevel(CHATTY, log4j.Level.ERROR)
     return spark
+
+
+def forget_hadoop_defaults(spark: SparkSession) -> None:
+    """Leaves Hadoop's configuration what was set on purpose, of more than a thousand entries, which are the defaults in
+    its code as well: each micro-batch with state sends all of them to its tasks, each compressed by itself."""
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    prefix = "spark.hadoop."
+    hadoop.clear()
+    for name, value in spark.sparkContext.getConf().getAll():
+        if name.startswith(prefix):
+            hadoop.set(name.removeprefix(prefix), value)
 
 
 def exclude_rules(spark: SparkSession) -> None:

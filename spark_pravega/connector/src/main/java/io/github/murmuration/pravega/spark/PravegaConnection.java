@@ -35,6 +35,7 @@ import io.pravega.client.tables.KeyValueTableClientConfiguration;
 import io.pravega.client.tables.KeyValueTableConfiguration;
 import io.pravega.client.tables.impl.KeyValueTableFactoryImpl;
 import io.pravega.shared.security.auth.AccessOperation;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -69,6 +70,7 @@ final class PravegaConnection {
     private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
     private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
     private final Map<Stream, List<Segment>> fixedSegments = new ConcurrentHashMap<>();
+    private final Map<Stream, StreamTail> tails = new ConcurrentHashMap<>();
     private final Map<UUID, EpochSegments> appending = new ConcurrentHashMap<>();
 
     PravegaConnection(ClientConfig config) {
@@ -147,8 +149,7 @@ final class PravegaConnection {
             if (configuration.getScalingPolicy().getScaleType() != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS) {
                 return List.of();
             }
-            return Waiting.on(controller.getCurrentSegments(stream.getScope(), stream.getStreamName()))
-                    .getSegments().stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
+            return openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
         });
     }
 
@@ -162,7 +163,7 @@ final class PravegaConnection {
 
     /** The ends of the segments that are open now: none, if the stream is sealed. */
     StreamCut tail(Stream stream) {
-        return Waiting.on(streamCuts.fetchTailStreamCut(stream));
+        return tails.computeIfAbsent(stream, each -> new StreamTail(each, () -> openSegments(each), this::metadata)).cut();
     }
 
     /** Offset after the last event of a segment. */
@@ -196,6 +197,10 @@ final class PravegaConnection {
 
     <T> SegmentIterator<T> allEvents(SegmentSlice slice, Serializer<T> deserializer) {
         return new SegmentIteratorImpl<>(inputs, slice.segment(), deserializer, slice.start(), slice.end());
+    }
+
+    private Collection<Segment> openSegments(Stream stream) {
+        return Waiting.on(controller.getCurrentSegments(stream.getScope(), stream.getStreamName())).getSegments();
     }
 
     private SegmentMetadataClient metadata(Segment segment) {
@@ -244,6 +249,7 @@ final class PravegaConnection {
     void close() {
         leases.close();
         appending.values().forEach(EpochSegments::close);
+        tails.values().forEach(StreamTail::close);
         tables.values().forEach(KeyValueTable::close);
         factories.values().forEach(ClientFactoryImpl::close);
         controller.close();
