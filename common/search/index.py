@@ -42,6 +42,7 @@ KEEPALIVE = {"grpc.keepalive_time_ms": 600_000, "grpc.keepalive_permit_without_c
 with it the call that comes next."""
 
 T = TypeVar("T")
+Positions = TypeVar("Positions", int, np.ndarray)
 
 logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs every failed call with its stack; we raise instead
 
@@ -89,8 +90,8 @@ class Index:
         prefix = f"murmur_{settings.instance}_{settings.middleware}_tweets".replace("-", "_")
         return cls(settings.milvus_address, prefix, settings.index_max_rows)
 
-    def slice_of(self, position: int) -> int:
-        """Number of the slice that holds a position."""
+    def slice_of(self, position: Positions) -> Positions:
+        """Number of the slice that holds a position, or of each that holds one of several."""
         return (position - 1) // self.slice_rows
 
     def horizon(self, newest_position: int) -> int:
@@ -196,7 +197,7 @@ class Index:
     def _requests(self, blocks: Iterable[IndexRows]) -> Iterator[tuple[str, IndexRows]]:
         """(collection, rows) of each request; rows that would be too old already are left out."""
         for block in blocks:
-            numbers = (block.positions - 1) // self.slice_rows
+            numbers = self.slice_of(block.positions)
             wanted = np.unique(numbers).tolist()
             oldest_kept = self._prepare(wanted)
             for number in (each for each in wanted if each >= oldest_kept):
