@@ -26,7 +26,7 @@ from common.search.encoder import DIMENSIONS
 from common.search.rows import MAX_LANG, IndexRows, Operation, WriteRequest
 from common.settings import Settings
 
-SLICES = 4
+SLICES = 2
 """A search asks each of them: many make it slow, few keep more than wanted."""
 
 INSERT_ROWS = 400
