@@ -212,7 +212,7 @@ class Index:
             self._oldest_kept = max(existing.union(wanted)) - SLICES
             for number in existing.union(wanted):
                 if number < self._oldest_kept and number in existing:
-                    self.drop(number)
+                    self._writer.submit(self.drop, number).result()  # after the rows that are on their way into it
                 elif number >= self._oldest_kept and number in wanted:
                     self._create(number)  # also if it exists: its maker may have been killed half-way
             self._slices.update(number for number in wanted if number >= self._oldest_kept)

@@ -34,9 +34,10 @@ def index(milvus: MilvusServer):
 
 
 def test_search_across_slices(index: Index) -> None:
-    index.insert([row(position) for position in range(1, 3 * index.slice_rows + 6)])
-    assert index.slices() == [0, 1, 2, 3]
-    for position in (1, 17, 3 * index.slice_rows + 5):
+    newest = SLICES * index.slice_rows + 5
+    index.insert([row(position) for position in range(1, newest + 1)])
+    assert index.slices() == list(range(SLICES + 1))
+    for position in (1, 17, index.slice_rows + 1, newest):
         (tweet_id, distance), *others = index.search(vector(10_000 + position), 5)
         assert tweet_id == 10_000 + position
         assert distance == pytest.approx(0, abs=1e-5)
@@ -45,7 +46,7 @@ def test_search_across_slices(index: Index) -> None:
 
 
 def test_a_block_that_spans_slices_and_requests(milvus: MilvusServer) -> None:
-    index = Index(milvus.uri, "murmur_block", max_rows=4000)
+    index = Index(milvus.uri, "murmur_block", max_rows=SLICES * 1000)
     positions = list(range(1, 2001))[::-1]
     block = IndexRows.of(
         [10_000 + n for n in positions], positions, np.stack([vector(n) for n in positions]), ["en"] * 2000, positions)
@@ -120,6 +121,12 @@ def test_the_oldest_slices_go_whole(index: Index) -> None:
     assert 100 <= index.count() <= 100 + index.slice_rows
     index.upsert([row(1)])
     assert 10_001 not in index.ids()
+
+
+def test_more_rows_at_once_than_the_index_keeps(index: Index) -> None:
+    newest = 3 * SLICES * index.slice_rows
+    index.insert([row(position) for position in range(1, newest + 1)])
+    assert sorted(index.ids()) == [10_000 + position for position in range(index.horizon(newest), newest + 1)]
 
 
 def test_a_slice_that_is_being_made_has_nothing_to_find(index: Index, milvus: MilvusServer) -> None:
