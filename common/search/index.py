@@ -157,9 +157,11 @@ class Index:
             self._call(MilvusClient.delete, self._name(number), ids=chunk, timeout=TIMEOUT_S)
 
     def drop(self, number: int) -> None:
-        """Removes a whole slice."""
+        """Removes a whole slice, after the rows that are on their way into it."""
         self._slices.discard(number)
-        self._call(MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S)
+        self._writer.submit(
+            self._call, MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S
+        ).result()
 
     def drop_strangers(self) -> None:
         """Drops this instance's collections of another shape: `index_max_rows` or the encoder was changed."""
@@ -212,7 +214,7 @@ class Index:
             self._oldest_kept = max(existing.union(wanted)) - SLICES
             for number in existing.union(wanted):
                 if number < self._oldest_kept and number in existing:
-                    self._writer.submit(self.drop, number).result()  # after the rows that are on their way into it
+                    self.drop(number)
                 elif number >= self._oldest_kept and number in wanted:
                     self._create(number)  # also if it exists: its maker may have been killed half-way
             self._slices.update(number for number in wanted if number >= self._oldest_kept)
