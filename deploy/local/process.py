@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 Probe = Callable[[float], bool]
 """Does a real round trip: True when the process, started at the given time (seconds since the epoch), does its work.
@@ -23,7 +24,8 @@ class MissingProgram(Exception):
 class Process:
     """One supervised process. Those of a lower `stage` start earlier and stop later; `stop_seconds` bounds the stop.
 
-    One that takes long before it needs the servers starts beside them: `early`.
+    One that takes long before it needs the servers starts beside them: `early`. One that answers users is `foreground`:
+    when the cores are busy its turn comes before that of all others.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Process:
     ready_seconds: int = 120
     stop_seconds: int = 10
     early: bool = False
+    foreground: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -55,6 +58,11 @@ def ends_with_parent(command: Sequence[str]) -> tuple[str, ...]:
     It is the thread that starts the command whose end counts (prctl(2)).
     """
     return (program("setpriv"), "--pdeathsig", "KILL", "--", *command)
+
+
+def background(command: Sequence[str]) -> tuple[str, ...]:
+    """The command, with less of the cores than what is in the foreground as long as that needs them."""
+    return (str(Path(__file__).with_name("background")), *command)
 
 
 def after(ports: Sequence[int], command: Sequence[str]) -> tuple[str, ...]:

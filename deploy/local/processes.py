@@ -33,12 +33,12 @@ def servers(settings: Settings) -> list[Process]:
     if not settings.redis_url:
         found.append(Process(
             "redis", (program("redis-server"), str(settings.instance_dir / "redis.conf")),
-            stage=0, ready=probes.redis_answers(settings.redis_address),
+            stage=0, foreground=True, ready=probes.redis_answers(settings.redis_address),
         ))
     if not settings.milvus_uri:
         found.append(Process(
             "milvus", python("deploy.local.milvus_lite_server"),
-            stage=0, ready=probes.milvus_answers(settings.milvus_address),
+            stage=0, foreground=True, ready=probes.milvus_answers(settings.milvus_address),
         ))
     return found
 
@@ -49,7 +49,7 @@ def applications(settings: Settings) -> list[Process]:
     replicas = [
         Process(
             f"web-{n}", gunicorn("web:create_app()", settings.port(Port.WEB, n), "--config", "python:web.server"),
-            stage=5, ready=probes.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz"),
+            stage=5, foreground=True, ready=probes.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz"),
         )
         for n in range(settings.web_replicas)
     ]
@@ -66,14 +66,14 @@ def applications(settings: Settings) -> list[Process]:
                 environment=client),
         Process(
             "ingest-http", gunicorn("ingest.http:create_app()", settings.port(Port.INGEST), *INGEST_SERVER),
-            stage=5, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
+            stage=5, foreground=True, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
             environment=client,
         ),
         *replicas,
         Process(
             "nginx", (program("nginx"), "-c", str(settings.instance_dir / "nginx.conf"),
                       "-p", str(settings.instance_dir / "nginx"), "-e", "stderr"),
-            stage=6, ready=probes.http_ok(f"{settings.url}/healthz"),
+            stage=6, foreground=True, ready=probes.http_ok(f"{settings.url}/healthz"),
         ),
     ]
 

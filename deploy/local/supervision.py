@@ -20,7 +20,7 @@ from supervisor.states import ProcessStates
 from supervisor.xmlrpc import SupervisorTransport
 
 from common.settings import Settings
-from deploy.local.process import Process, ends_with_parent
+from deploy.local.process import Process, background, ends_with_parent
 from deploy.local.rendering import write
 
 SOCKET_PATH_BYTES = 90
@@ -54,7 +54,8 @@ def write_configuration(settings: Settings, processes: Sequence[Process]) -> Pat
 
 
 def command_line(process: Process) -> str:
-    return escaped(shlex.join(ends_with_parent(process.command)))
+    command = process.command if process.foreground else background(process.command)
+    return escaped(shlex.join(ends_with_parent(command)))
 
 
 def environment(variables: Mapping[str, str]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import psutil
 import pytest
@@ -58,6 +59,22 @@ def test_each_process_has_a_session_of_its_own(stack: Stack):
     """The kernel shares the cores out by session."""
     for process in stack.status()["processes"]:
         assert os.getsid(process["pid"]) == process["pid"], process["name"]
+
+
+def test_those_for_whom_users_wait_come_before_the_others(stack: Stack):
+    """On a kernel that shares the cores out by session, and on one that does so by thread."""
+    niceness = {process["name"]: nicenesses(process["pid"]) for process in stack.status()["processes"]}
+    first = {niceness.pop(name) for name in ("redis", "milvus", "ingest-http", "web-0", "web-1", "nginx")}
+    assert len(first) == 1
+    for name, of_process in niceness.items():
+        assert all(own < other for own, other in zip(*first, of_process, strict=True)), name
+
+
+def nicenesses(pid: int) -> tuple[int, ...]:
+    """Of a process, and of its session where the kernel has such."""
+    session = Path(f"/proc/{pid}/autogroup")
+    own = os.getpriority(os.PRIO_PROCESS, pid)
+    return (own, int(session.read_text().split()[-1])) if session.exists() else (own,)
 
 
 def test_a_killed_process_comes_back(stack: Stack):
