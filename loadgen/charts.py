@@ -10,7 +10,7 @@ from html import escape
 WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 14, 42
 TICKS = 5
-COLOURS = 8
+COLOURS = 10
 """So many classes `c0` … the style sheet has; beyond, they repeat."""
 
 Point = tuple[float, float | None]
