@@ -11,7 +11,7 @@ WIDTH, HEIGHT = 640, 300
 LEFT, RIGHT, TOP, BOTTOM = 64, 16, 14, 42
 TICKS = 5
 COLOURS = 10
-"""So many classes `c0` … the style sheet has; beyond, they repeat."""
+"""So many variables `--c0` … the style sheet has; beyond, they repeat."""
 
 Point = tuple[float, float | None]
 
@@ -96,7 +96,7 @@ def bar_chart(bars: Mapping[str, Mapping[str, float]], unit: str) -> str:
         drawn.append(f'<text x="{left - 8}" y="{top + 15}" text-anchor="end">{escape(name)}</text>')
         for part, value in bar.items():
             drawn.append(
-                f'<rect class="f{parts.index(part) % COLOURS}" x="{x(at):.1f}" y="{top}" height="20" '
+                f'<rect {_colour(parts.index(part))} x="{x(at):.1f}" y="{top}" height="20" '
                 f'width="{x(at + value) - x(at):.1f}"><title>{escape(part)}: {value:.3g} {escape(unit)}</title></rect>')
             at += value
         drawn.append(f'<text x="{x(at) + 5:.1f}" y="{top + 15}">{at:.3g}</text>')
@@ -129,16 +129,23 @@ def _line(line: Line, x: Scale, y: Scale) -> str:
             continue
         pieces[-1].append(f"{x(at):.1f},{y(value):.1f}")
         if line.marks:
-            marks.append(f'<circle class="f{line.colour % COLOURS}" cx="{x(at):.1f}" cy="{y(value):.1f}" r="3.5">'
+            marks.append(f'<circle {_colour(line.colour)} cx="{x(at):.1f}" cy="{y(value):.1f}" r="3.5">'
                          f"<title>{escape(line.name)}: {value:,.6g} at {at:,.6g}</title></circle>")
-    style = f"c{line.colour % COLOURS}" + (" dashed" if line.dashed else "")
-    drawn = [f'<polyline class="{style}" points="{" ".join(piece)}"/>' for piece in pieces if len(piece) > 1]
+    drawn = [f'<polyline {_looks(line)} points="{" ".join(piece)}"/>' for piece in pieces if len(piece) > 1]
     return "".join(drawn + marks)
+
+
+def _looks(line: Line) -> str:
+    return _colour(line.colour) + (' class="dashed"' if line.dashed else "")
+
+
+def _colour(number: int) -> str:
+    return f'style="--colour: var(--c{number % COLOURS})"'
 
 
 def _legend(lines: Sequence[Line]) -> str:
     entries = "".join(
-        f'<span><i class="b{line.colour % COLOURS}{" dashed" if line.dashed else ""}"></i>{escape(line.name)}</span>'
+        f"<span><i {_looks(line)}></i>{escape(line.name)}</span>"
         for line in lines
     )
     return f'<p class="legend">{entries}</p>'

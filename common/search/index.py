@@ -159,9 +159,7 @@ class Index:
     def drop(self, number: int) -> None:
         """Removes a whole slice, after the rows that are on their way into it."""
         self._slices.discard(number)
-        self._writer.submit(
-            self._call, MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S
-        ).result()
+        self._writer.submit(self._call, MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S).result()
 
     def drop_strangers(self) -> None:
         """Drops this instance's collections of another shape: `index_max_rows` or the encoder was changed."""
