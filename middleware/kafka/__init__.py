@@ -45,9 +45,19 @@ SEGMENTS_KEPT = 8
 SPARK_BATCH_EVENTS = 100_000
 """What a micro-batch of Spark reads at most, unless set."""
 
-SPARK_SEND_BYTES = 256 << 10
-"""What one task sends at once to a partition; Java's default is 16 KiB."""
+SPARK_SEND_BYTES, SPARK_SEND_WAIT_MS = 8 << 20, 1000
+"""What one task sends at once to a partition: as a rule all that it has, at its end, so that readers get it whole.
+*Trending* counts what is there, and would count a micro-batch that comes in pieces in as many of its own."""
 
+SPARK_SEND_BUFFER_BYTES = 64 << 20
+"""What all tasks of a process keep until it is acknowledged; Java's default is 32 MiB, four batches."""
+
+SPARK_READ_BYTES = 16 << 20
+"""What one request of a task fetches of a partition; Java's default is 1 MiB, handed out by 500 events."""
+
+SPARK_READ_WAIT_MS = 5
+"""How long a fetch waits at the broker where nothing has come; Java's default is 500. After each piece Spark asks where
+the stream begins and ends, and that request waits behind the fetch which Java's client has sent ahead."""
 
 NOT_SETTLED = (
     KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID,
@@ -111,10 +121,10 @@ class Kafka(Middleware):
 
     def create_stream(self, stream: str, partitions: int) -> None:
         bound = max(1, self.settings.stream_retention_bytes // partitions)
-        segment = min(SEGMENT_BYTES, max(record_bytes(self.settings), bound // SEGMENTS_KEPT))
+        segment = min(SEGMENT_BYTES, max(self._batch_bytes(), bound // SEGMENTS_KEPT))
         topic = NewTopic(self.stream_name(stream), num_partitions=partitions, config={
             "retention.bytes": str(bound), "retention.ms": "-1", "segment.bytes": str(segment),
-            "max.message.bytes": str(record_bytes(self.settings)),
+            "max.message.bytes": str(self._batch_bytes()),
         })
         self._topics()
         with self._raising(MiddlewareError, f"cannot create the stream {stream}"):
@@ -205,14 +215,18 @@ class Kafka(Middleware):
                 "startingOffsets": "earliest",
                 "failOnDataLoss": "true",
                 "maxOffsetsPerTrigger": str(self.settings.max_events_per_trigger or SPARK_BATCH_EVENTS),
+                "kafka.max.partition.fetch.bytes": str(SPARK_READ_BYTES),
+                "kafka.max.poll.records": str(SPARK_BATCH_EVENTS),
+                "kafka.fetch.max.wait.ms": str(SPARK_READ_WAIT_MS),
             },
             write_options={
                 **where,
                 "kafka.acks": "all",
                 "kafka.enable.idempotence": "true",
-                "kafka.linger.ms": str(self.settings.publish_group_ms),
+                "kafka.linger.ms": str(SPARK_SEND_WAIT_MS),
                 "kafka.batch.size": str(SPARK_SEND_BYTES),
-                "kafka.max.request.size": str(record_bytes(self.settings)),
+                "kafka.buffer.memory": str(SPARK_SEND_BUFFER_BYTES),
+                "kafka.max.request.size": str(self._batch_bytes()),
             },
         )
 
@@ -221,6 +235,10 @@ class Kafka(Middleware):
 
     def close(self) -> None:
         self._admin = None
+
+    def _batch_bytes(self) -> int:
+        """The largest batch of records that a stream must take."""
+        return max(record_bytes(self.settings), SPARK_SEND_BYTES)
 
     def _group(self, stream: str, group: str) -> str:
         return f"{self.stream_name(stream)}.{group}"
