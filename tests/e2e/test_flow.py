@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter
 from pathlib import Path
+from statistics import median
 
 import pytest
 import redis
@@ -178,6 +179,28 @@ def test_a_bad_request_names_its_field(stack: Stack, path: str, query: dict[str,
     assert answer.status_code == 400
     assert answer.headers["Content-Type"].startswith("application/problem+json")
     assert field in json.dumps(answer.json())
+
+
+def batches(stack: Stack, query: str) -> dict[int, float]:
+    """The latest micro-batches of a query by number: how many seconds passed between the decision what it takes and
+    its end, by the times of the two files that its checkpoint has of it."""
+    checkpoint = stack.settings().checkpoint_dir / query
+    begun, ended = ({int(file.name): file.stat().st_mtime for file in (checkpoint / kind).iterdir()
+                     if file.name.isdigit()} for kind in ("offsets", "commits"))
+    return {number: ended[number] - begun[number] for number in begun.keys() & ended.keys()}
+
+
+@pytest.mark.every_middleware
+def test_a_micro_batch_is_counted_in_one_and_does_not_wait_for_the_next(stack: Stack) -> None:
+    queries = ("enrich", "trending")
+    before = {query: max(batches(stack, query), default=0) for query in queries}
+    stack.audit("--run", stack.ingest("--source", "synthetic", "--rate", "500", "--limit", "7500")["run"])
+    after = {query: batches(stack, query) for query in queries}
+    enriched, counted = (max(after[query]) - before[query] for query in queries)
+    assert enriched > 15
+    assert counted < 1.5 * enriched
+    enriching, counting = (median(after[query].values()) for query in queries)
+    assert counting < 2 * enriching
 
 
 @pytest.mark.every_middleware
