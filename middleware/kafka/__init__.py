@@ -29,7 +29,7 @@ from middleware.base import (
     Unreachable,
 )
 from middleware.kafka.consumer import SESSION_SECONDS, KafkaConsumer
-from middleware.kafka.producer import KafkaProducer, record_bytes
+from middleware.kafka.producer import KafkaProducer, batch_bytes
 
 log = logging.getLogger(__name__)
 client_log = logging.getLogger(f"{__name__}.client")
@@ -45,8 +45,8 @@ SEGMENTS_KEPT = 8
 SPARK_BATCH_EVENTS = 100_000
 """What a micro-batch of Spark reads at most, unless set."""
 
-SPARK_SEND_BYTES, SPARK_SEND_WAIT_MS = 8 << 20, 1000
-"""What one task sends at once to a partition: as a rule all that it has, at its end, so that readers get it whole.
+SPARK_SEND_WAIT_MS = 1000
+"""Longer than a task takes, as a rule: it sends at its end, in one batch if that holds it, for readers to get it whole.
 *Trending* counts what is there, and would count a micro-batch that comes in pieces in as many of its own."""
 
 SPARK_SEND_BUFFER_BYTES = 64 << 20
@@ -121,10 +121,10 @@ class Kafka(Middleware):
 
     def create_stream(self, stream: str, partitions: int) -> None:
         bound = max(1, self.settings.stream_retention_bytes // partitions)
-        segment = min(SEGMENT_BYTES, max(self._batch_bytes(), bound // SEGMENTS_KEPT))
+        segment = min(SEGMENT_BYTES, max(batch_bytes(self.settings), bound // SEGMENTS_KEPT))
         topic = NewTopic(self.stream_name(stream), num_partitions=partitions, config={
             "retention.bytes": str(bound), "retention.ms": "-1", "segment.bytes": str(segment),
-            "max.message.bytes": str(self._batch_bytes()),
+            "max.message.bytes": str(batch_bytes(self.settings)),
         })
         self._topics()
         with self._raising(MiddlewareError, f"cannot create the stream {stream}"):
@@ -224,9 +224,9 @@ class Kafka(Middleware):
                 "kafka.acks": "all",
                 "kafka.enable.idempotence": "true",
                 "kafka.linger.ms": str(SPARK_SEND_WAIT_MS),
-                "kafka.batch.size": str(SPARK_SEND_BYTES),
+                "kafka.batch.size": str(batch_bytes(self.settings)),
                 "kafka.buffer.memory": str(SPARK_SEND_BUFFER_BYTES),
-                "kafka.max.request.size": str(self._batch_bytes()),
+                "kafka.max.request.size": str(batch_bytes(self.settings)),
             },
         )
 
@@ -235,10 +235,6 @@ class Kafka(Middleware):
 
     def close(self) -> None:
         self._admin = None
-
-    def _batch_bytes(self) -> int:
-        """The largest batch of records that a stream must take."""
-        return max(record_bytes(self.settings), SPARK_SEND_BYTES)
 
     def _group(self, stream: str, group: str) -> str:
         return f"{self.stream_name(stream)}.{group}"

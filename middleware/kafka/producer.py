@@ -13,6 +13,10 @@ from middleware.base import EventTooLarge, Producer, PublishFailed
 RECORD_OVERHEAD_BYTES = 64 << 10
 """What a record may have beside its event: the key, and some ten bytes of its own."""
 
+BATCH_BYTES = 8 << 20
+"""What goes to a partition in one request: more than a published group, as a rule. The client takes five times the CPU
+time for a group that it has to send in several."""
+
 MAX_INFLIGHT_EVENTS, MAX_INFLIGHT_KIB = 100_000, 64 << 10
 DELIVERY_SECONDS = 120
 """How long an event is tried to be delivered, from `send` on."""
@@ -22,9 +26,9 @@ FLUSH_SECONDS = 0.5
 """How long to wait in one piece, so that signals are seen."""
 
 
-def record_bytes(settings: Settings) -> int:
-    """The largest record that a stream must take."""
-    return settings.max_event_bytes + RECORD_OVERHEAD_BYTES
+def batch_bytes(settings: Settings) -> int:
+    """The largest batch of records that a stream must take: one of the largest record, if that is larger."""
+    return max(BATCH_BYTES, settings.max_event_bytes + RECORD_OVERHEAD_BYTES)
 
 
 class KafkaProducer(Producer):
@@ -38,7 +42,8 @@ class KafkaProducer(Producer):
             "acks": "all",
             "enable.idempotence": True,
             "linger.ms": settings.publish_group_ms,
-            "message.max.bytes": record_bytes(settings),
+            "batch.size": batch_bytes(settings),
+            "message.max.bytes": batch_bytes(settings),
             "message.timeout.ms": DELIVERY_SECONDS * 1000,
             "queue.buffering.max.messages": MAX_INFLIGHT_EVENTS,
             "queue.buffering.max.kbytes": MAX_INFLIGHT_KIB,
