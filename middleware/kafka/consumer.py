@@ -22,6 +22,10 @@ JOIN_SECONDS = 10.0
 COMMIT_SECONDS = 30.0
 """How long a commit is tried again, as while a broker starts anew."""
 
+QUEUE_FULL_MS = 20
+"""How long the client, once it has 64 MiB ready, waits before it looks whether they were handed out. With a second,
+its default, whoever catches up stands still for most of the time, and an audit takes that for the end."""
+
 NOT_A_MEMBER = (KafkaError.ILLEGAL_GENERATION, KafkaError.UNKNOWN_MEMBER_ID, KafkaError.REBALANCE_IN_PROGRESS)
 """The shares have changed since the events were read: they may belong to another member, and come again."""
 
@@ -53,6 +57,7 @@ class KafkaConsumer(Consumer):
             "enable.auto.offset.store": False,
             "auto.offset.reset": "earliest",
             "fetch.error.backoff.ms": 100,
+            "fetch.queue.backoff.ms": QUEUE_FULL_MS,
         })
         self._client.subscribe([topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked)
         self._join()
