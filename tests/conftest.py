@@ -1,5 +1,6 @@
 """A whole Murmuration, started once for each middleware and shared by all tests that need one."""
 
+import signal
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,6 +10,10 @@ from middleware import registry
 from tests.stack import Stack
 
 DEFAULT, *OTHERS = registry()
+
+# A shell has what it starts in the background ignore SIGINT, and so would all that the tests start: none could be asked
+# to end by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
