@@ -144,10 +144,7 @@ def _colour(number: int) -> str:
 
 
 def _legend(lines: Sequence[Line]) -> str:
-    entries = "".join(
-        f"<span><i {_looks(line)}></i>{escape(line.name)}</span>"
-        for line in lines
-    )
+    entries = "".join(f"<span><i {_looks(line)}></i>{escape(line.name)}</span>" for line in lines)
     return f'<p class="legend">{entries}</p>'
 
 

@@ -2,8 +2,8 @@
 
 Linux shares the cores out by session first (autogroup, see sched(7)) and then among the threads within one. In one
 session together, a process of one busy thread, as the search consumer is, waits behind all threads of Spark and of the
-servers; by itself it has as much of a core as any of them has as a whole. Those that answer users have
-more (`background`).
+servers; by itself it has as much of a core as any of them has as a whole. Those that answer users have more
+(`background`).
 """
 
 from __future__ import annotations
