@@ -36,7 +36,13 @@ SLOT_US = 100_000
 REJECTED_EVENT_BYTES = 64 << 10
 """How much of a rejected event is kept in `tweets-rejected`."""
 
-Reason = Literal["not-json", "not-an-object", "missing-field", "wrong-type", "too-large", "future", "invalid-utf8"]
+Reason = Literal[
+    "not-json", "not-an-object", "missing-field", "wrong-type", "too-large", "future", "invalid-utf8", "unreadable"
+]
+"""`unreadable`: an event of an inner stream, which one of its readers parked."""
+
+Reader = Literal["enrich", "trending", "trending-consumer", "search-consumer"]
+"""Who rejected or parked an event: a query of Spark, or a consumer."""
 
 
 class Ingest(Struct, gc=False):
@@ -81,7 +87,11 @@ class EnrichedTweet(Struct, gc=False):
 
 
 class RejectedEvent(Struct, gc=False):
-    """Event of `tweets-rejected`. `event` is base64; `ingest` is null if the stamp itself was unreadable."""
+    """Event of `tweets-rejected`. `event` is base64; `ingest` is null if the stamp itself was unreadable.
+
+    `position` tells of a parked event where it stands, as `stream/partition/offset`: it counts once per `stage` and
+    position, however often it is there. Of what *enrich* rejects it is empty.
+    """
 
     reason: str
     event: str
@@ -89,6 +99,8 @@ class RejectedEvent(Struct, gc=False):
     sha256: str
     ingest: Ingest | None
     rejected_at: str
+    stage: Reader = "enrich"
+    position: str = ""
 
 
 to_json = msgspec.json.Encoder().encode

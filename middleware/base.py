@@ -34,6 +34,26 @@ class PublishFailed(MiddlewareError):
     """Events sent since the last successful flush may be lost: publish them again."""
 
 
+class StreamReplaced(MiddlewareError):
+    """The stream was deleted and made anew since the position was taken: the two cannot be compared."""
+
+
+class Overtaken(MiddlewareError):
+    """Retention removed events that the group had not committed. Nobody goes on behind them silently."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place in every partition of a stream: all events before it. Only the middleware that made it reads it.
+
+    `life` tells a stream from one of the same name that was made after it was deleted.
+    """
+
+    stream: str
+    life: str
+    offsets: Mapping[int, int]
+
+
 @dataclass(frozen=True)
 class SparkBinding:
     """How Spark reads and writes a stream of this middleware.
@@ -95,6 +115,18 @@ class Consumer(Closing, ABC):
         A lower bound: nothing uncommitted is lost, something committed may come again.
         """
 
+    def place(self, index: int) -> str:
+        """Where event `index` of the last poll stands: `partition/offset`, the same whenever and whoever reads it."""
+        raise NotImplementedError
+
+    def has_reached(self, end: Position) -> bool:
+        """Whether `poll` has handed out everything before `end` that this member's share still holds.
+
+        What retention removed, and what never was an event (a gap in the offsets), counts as handed out. A share is
+        what the member holds now; one without any has reached every end. Raises StreamReplaced.
+        """
+        raise NotImplementedError
+
 
 class Middleware(Closing, ABC):
     """Connection to one stream store."""
@@ -126,6 +158,13 @@ class Middleware(Closing, ABC):
         leaves for good when it is closed. `start` other than committed moves the whole group, so only its first member
         may ask for it. Raises UnknownStream or Unreachable.
         """
+
+    def end(self, stream: str) -> Position:
+        """Where the stream ends now: after the last event that anybody's flush has confirmed.
+
+        Whoever wants "everything so far" fixes it before reading. Raises UnknownStream or Unreachable.
+        """
+        raise NotImplementedError
 
     @abstractmethod
     def forget_group(self, stream: str, group: str) -> None:

@@ -1,0 +1,217 @@
+"""A middleware in the memory of the test: for delicate logic above it, in milliseconds. It can be told to misbehave."""
+
+from __future__ import annotations
+
+import uuid
+import zlib
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from common.settings import Durability, Settings
+from middleware.base import (
+    Consumer,
+    EventTooLarge,
+    Middleware,
+    MiddlewareError,
+    Overtaken,
+    Position,
+    Producer,
+    PublishFailed,
+    SparkBinding,
+    Start,
+    StreamReplaced,
+    UnknownStream,
+    Unreachable,
+)
+
+
+@dataclass
+class Partition:
+    """Events from offset `head` on; an offset is the number of events before."""
+
+    events: list[bytes] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    head: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.head + len(self.events)
+
+    def truncate(self, offset: int) -> None:
+        gone = max(0, offset - self.head)
+        self.events, self.keys, self.head = self.events[gone:], self.keys[gone:], max(self.head, offset)
+
+
+@dataclass
+class Log:
+    """One stream, with the committed offsets and the members, in the order of joining, of each of its groups."""
+
+    partitions: list[Partition]
+    life: str = field(default_factory=lambda: uuid.uuid4().hex)
+    groups: dict[str, dict[int, int]] = field(default_factory=dict)
+    members: dict[str, list[MemoryConsumer]] = field(default_factory=dict)
+
+
+class Memory(Middleware):
+    """`logs` is what the servers hold: connections that share it are connections to the same servers.
+
+    `down`: nobody answers. `flush_failures`: how many of the next flushes fail, each after the events were `taken` or
+    not. `on_poll` is called before each poll, so that a test can do something in the middle of a read.
+    """
+
+    name = "memory"
+    acknowledgement: Mapping[str, str] = {"fsync": "kept in memory", "page-cache": "kept in memory"}
+
+    def __init__(self, settings: Settings, logs: dict[str, Log] | None = None) -> None:
+        super().__init__(settings)
+        self.logs = {} if logs is None else logs
+        self.down = False
+        self.flush_failures: deque[bool] = deque()
+        """Whether the events of that flush were taken all the same."""
+        self.on_poll: Callable[[], None] = lambda: None
+
+    def wait_until_ready(self, timeout: float) -> None:
+        self._answer()
+
+    def create_stream(self, stream: str, partitions: int) -> None:
+        self._answer()
+        self.logs.setdefault(stream, Log([Partition() for _ in range(partitions)]))
+
+    def delete_stream(self, stream: str) -> None:
+        del self.logs[stream]
+
+    def truncate(self, stream: str, offset: int, partition: int = 0) -> None:
+        """Retention: events before `offset` are gone."""
+        self.logs[stream].partitions[partition].truncate(offset)
+
+    def events(self, stream: str) -> list[bytes]:
+        """All that the stream holds, partition by partition."""
+        return [event for partition in self.logs[stream].partitions for event in partition.events]
+
+    def producer(self, stream: str) -> Producer:
+        self.log(stream)
+        return MemoryProducer(self, stream)
+
+    def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
+        log = self.log(stream)
+        if start != "committed" or group not in log.groups:
+            tail = start == "tail"
+            log.groups[group] = {n: part.end if tail else part.head for n, part in enumerate(log.partitions)}
+        return MemoryConsumer(self, stream, group)
+
+    def end(self, stream: str) -> Position:
+        log = self.log(stream)
+        return Position(stream, log.life, {n: part.end for n, part in enumerate(log.partitions)})
+
+    def forget_group(self, stream: str, group: str) -> None:
+        self.log(stream).groups.pop(group, None)
+
+    def durability_in_force(self) -> Durability | None:
+        return self.settings.durability
+
+    def spark(self, stream: str) -> SparkBinding:
+        raise NotImplementedError("Spark cannot read the memory of a test")
+
+    def close(self) -> None:
+        """Holds nothing."""
+
+    def log(self, stream: str) -> Log:
+        self._answer()
+        if stream not in self.logs:
+            raise UnknownStream(f"no stream {stream!r}")
+        return self.logs[stream]
+
+    def _answer(self) -> None:
+        if self.down:
+            raise Unreachable("the memory is down")
+
+
+class MemoryProducer(Producer):
+    def __init__(self, memory: Memory, stream: str) -> None:
+        self._memory, self._stream = memory, stream
+        self._sent: list[tuple[str, bytes]] = []
+
+    def send(self, key: str, event: bytes) -> None:
+        most = self._memory.settings.max_event_bytes
+        if len(event) > most:
+            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {most}")
+        if not event:
+            raise ValueError("an event must not be empty")
+        key.encode()
+        self._sent.append((key, event))
+
+    def flush(self) -> None:
+        sent, self._sent = self._sent, []
+        taken = self._memory.flush_failures.popleft() if self._memory.flush_failures else None
+        if self._memory.down:
+            raise PublishFailed("the memory is down")
+        if taken is not False:
+            partitions = self._memory.log(self._stream).partitions
+            for key, event in sent:
+                partition = partitions[zlib.crc32(key.encode()) % len(partitions)]
+                partition.keys.append(key)
+                partition.events.append(event)
+        if taken is not None:
+            raise PublishFailed("the memory did not confirm")
+
+    def close(self) -> None:
+        self.flush()
+
+
+class MemoryConsumer(Consumer):
+    """Every n-th partition is the share of one of n members. Shares change at the next poll of each."""
+
+    def __init__(self, memory: Memory, stream: str, group: str) -> None:
+        self._memory, self._stream, self._group = memory, stream, group
+        self._life = memory.log(stream).life
+        self._offsets: dict[int, int] = {}
+        self._places: list[str] = []
+        self._members.append(self)
+
+    def poll(self, max_events: int, timeout: float) -> list[bytes]:
+        self._memory.on_poll()
+        log = self._memory.log(self._stream)
+        own = self._own(log)
+        self._offsets = {n: self._offsets.get(n, log.groups[self._group][n]) for n in own}
+        events: list[bytes] = []
+        self._places = []
+        for n in own:
+            partition, offset = log.partitions[n], self._offsets[n]
+            if offset < partition.head:
+                raise Overtaken(f"{self._stream}: events {offset} to {partition.head - 1} of partition {n} are gone")
+            taken = partition.events[offset - partition.head :][: max_events - len(events)]
+            self._places += [f"{n}/{offset + index}" for index in range(len(taken))]
+            self._offsets[n] += len(taken)
+            events += taken
+        return events
+
+    def place(self, index: int) -> str:
+        return self._places[index]
+
+    def has_reached(self, end: Position) -> bool:
+        log = self._memory.log(self._stream)
+        if {self._life, log.life} != {end.life}:
+            raise StreamReplaced(f"{self._stream} was deleted and made anew")
+        committed = log.groups[self._group]
+        return all(
+            max(self._offsets.get(n, committed[n]), log.partitions[n].head) >= end.offsets[n] for n in self._own(log)
+        )
+
+    def commit(self) -> None:
+        groups = self._memory.log(self._stream).groups
+        if self._group not in groups:
+            raise MiddlewareError(f"the group {self._group} was removed while a member reads")
+        groups[self._group].update(self._offsets)
+
+    def close(self) -> None:
+        if self in self._members:
+            self._members.remove(self)
+
+    @property
+    def _members(self) -> list[MemoryConsumer]:
+        return self._memory.logs[self._stream].members.setdefault(self._group, [])
+
+    def _own(self, log: Log) -> list[int]:
+        members = self._members
+        return list(range(len(log.partitions)))[members.index(self) :: len(members)]

@@ -1,0 +1,75 @@
+"""The middleware that tests keep in memory behaves as the interface says."""
+
+import pytest
+
+from common.settings import Settings
+from middleware.base import Overtaken, PublishFailed, StreamReplaced
+from tests.memory import Memory
+
+STREAM = "test"
+
+
+@pytest.fixture
+def memory() -> Memory:
+    made = Memory(Settings())
+    made.create_stream(STREAM, 2)
+    return made
+
+
+def publish(memory: Memory, *events: bytes) -> None:
+    with memory.producer(STREAM) as producer:
+        for event in events:
+            producer.send(event.decode(), event)
+
+
+def test_all_members_together_read_all_of_it_and_reach_the_end(memory):
+    events = [b"%d" % n for n in range(20)]
+    publish(memory, *events)
+    end = memory.end(STREAM)
+    publish(memory, b"later")
+    with memory.consumer(STREAM, "group", "a") as a, memory.consumer(STREAM, "group", "b") as b:
+        assert [a.has_reached(end), b.has_reached(end)] == [False, False]
+        read = a.poll(100, 0) + b.poll(100, 0)
+        assert sorted(read) == sorted([*events, b"later"])
+        assert [a.has_reached(end), b.has_reached(end)] == [True, True]
+        assert a.place(0) == "0/0"
+
+
+def test_what_was_not_committed_comes_again(memory):
+    publish(memory, b"1", b"2", b"3")
+    with memory.consumer(STREAM, "group") as consumer:
+        first = consumer.poll(2, 0)
+        consumer.commit()
+        rest = consumer.poll(2, 0)
+    with memory.consumer(STREAM, "group") as consumer:
+        assert consumer.poll(9, 0) == rest
+    assert sorted(first + rest) == [b"1", b"2", b"3"]
+
+
+def test_retention_that_overtakes_is_an_error_and_a_head_past_the_end_is_the_end(memory):
+    publish(memory, *[b"%d" % n for n in range(10)])
+    end = memory.end(STREAM)
+    with memory.consumer(STREAM, "group") as consumer:
+        for n, partition in enumerate(memory.logs[STREAM].partitions):
+            memory.truncate(STREAM, partition.end, n)
+        assert consumer.has_reached(end)
+        with pytest.raises(Overtaken):
+            consumer.poll(9, 0)
+
+
+def test_a_stream_made_anew_is_another_one(memory):
+    end = memory.end(STREAM)
+    memory.delete_stream(STREAM)
+    memory.create_stream(STREAM, 2)
+    with memory.consumer(STREAM, "group") as consumer, pytest.raises(StreamReplaced):
+        consumer.has_reached(end)
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_flush_that_fails_may_have_been_taken(memory, taken):
+    memory.flush_failures.append(taken)
+    producer = memory.producer(STREAM)
+    producer.send("k", b"1")
+    with pytest.raises(PublishFailed):
+        producer.flush()
+    assert memory.events(STREAM) == ([b"1"] if taken else [])
