@@ -115,17 +115,17 @@ class Consumer(Closing, ABC):
         A lower bound: nothing uncommitted is lost, something committed may come again.
         """
 
+    @abstractmethod
     def place(self, index: int) -> str:
         """Where event `index` of the last poll stands: `partition/offset`, the same whenever and whoever reads it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def has_reached(self, end: Position) -> bool:
         """Whether `poll` has handed out everything before `end` that this member's share still holds.
 
         What retention removed, and what never was an event (a gap in the offsets), counts as handed out. A share is
         what the member holds now; one without any has reached every end. Raises StreamReplaced.
         """
-        raise NotImplementedError
 
 
 class Middleware(Closing, ABC):
@@ -159,12 +159,12 @@ class Middleware(Closing, ABC):
         may ask for it. Raises UnknownStream or Unreachable.
         """
 
+    @abstractmethod
     def end(self, stream: str) -> Position:
         """Where the stream ends now: after the last event that anybody's flush has confirmed.
 
         Whoever wants "everything so far" fixes it before reading. Raises UnknownStream or Unreachable.
         """
-        raise NotImplementedError
 
     @abstractmethod
     def forget_group(self, stream: str, group: str) -> None:

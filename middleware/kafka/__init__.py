@@ -11,9 +11,16 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec
 
 from common.settings import Durability, Port, Settings
@@ -22,6 +29,7 @@ from middleware.base import (
     Consumer,
     Middleware,
     MiddlewareError,
+    Position,
     Producer,
     SparkBinding,
     Start,
@@ -33,6 +41,7 @@ from middleware.kafka.producer import KafkaProducer, batch_bytes
 
 log = logging.getLogger(__name__)
 client_log = logging.getLogger(f"{__name__}.client")
+T = TypeVar("T")
 
 ANSWER_SECONDS = 5.0
 CREATION_SECONDS = 20.0
@@ -155,7 +164,18 @@ class Kafka(Middleware):
         if start != "committed":
             self._move(stream, group, partitions, OffsetSpec.earliest() if start == "head" else OffsetSpec.latest())
         with self._raising(Unreachable, f"cannot join the group {group} of {stream}"):
-            return KafkaConsumer(self._configuration(), self.stream_name(stream), self._group(stream, group), member)
+            return KafkaConsumer(
+                self._configuration(), self.stream_name(stream), self._group(stream, group), member,
+                lambda: self._life(stream),
+            )
+
+    def end(self, stream: str) -> Position:
+        partitions, life = self._partitions(stream), self._life(stream)
+        offsets = self._once_settled(
+            lambda: self._offsets(stream, partitions, OffsetSpec.latest()),
+            f"cannot find the end of {stream}", Unreachable,
+        )
+        return Position(stream, life, offsets)
 
     def forget_group(self, stream: str, group: str) -> None:
         def delete() -> None:
@@ -173,10 +193,8 @@ class Kafka(Middleware):
         topic, name = self.stream_name(stream), self._group(stream, group)
 
         def move() -> None:
-            wanted = {TopicPartition(topic, partition): to for partition in partitions}
-            found = self._client().list_offsets(wanted, request_timeout=ANSWER_SECONDS)
-            offsets = [TopicPartition(topic, at.partition, future.result().offset) for at, future in found.items()]
-            request = [ConsumerGroupTopicPartitions(name, offsets)]
+            offsets = self._offsets(stream, partitions, to)
+            request = [ConsumerGroupTopicPartitions(name, [TopicPartition(topic, *at) for at in offsets.items()])]
             answer = self._client().alter_consumer_group_offsets(request, request_timeout=ANSWER_SECONDS)[name].result()
             for at in answer.topic_partitions:
                 if at.error:
@@ -184,13 +202,34 @@ class Kafka(Middleware):
 
         self._once_settled(move, f"cannot move the group {group} of {stream}")
 
-    def _once_settled(self, change: Callable[[], None], what: str) -> None:
-        """Changes a group, as soon as it can be changed."""
+    def _offsets(self, stream: str, partitions: list[int], of: OffsetSpec) -> dict[int, int]:
+        """By partition, the first or the last offset of what consumers see: they wait for transactions to end."""
+        found = self._client().list_offsets(
+            {TopicPartition(self.stream_name(stream), partition): of for partition in partitions},
+            isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=ANSWER_SECONDS,
+        )
+        return {at.partition: future.result().offset for at, future in found.items()}
+
+    def _life(self, stream: str) -> str:
+        """Kafka's id of the topic: one of the same name that is made later has another."""
+        topic = self.stream_name(stream)
+        with self._raising(Unreachable, f"cannot identify the stream {stream}"):
+            try:
+                wanted = TopicCollection([topic])
+                found = self._client().describe_topics(wanted, request_timeout=ANSWER_SECONDS)[topic].result()
+            except KafkaException as error:
+                if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise UnknownStream(f"the stream {stream!r} is gone: `murmur up` creates the streams") from error
+                raise
+        return str(found.topic_id)
+
+    def _once_settled(self, call: Callable[[], T], what: str, failure: type[MiddlewareError] = MiddlewareError) -> T:
+        """Answer of the servers as soon as they can give it."""
         deadline = time.monotonic() + SESSION_SECONDS + ANSWER_SECONDS
-        with self._raising(MiddlewareError, what):
+        with self._raising(failure, what):
             while True:
                 try:
-                    return change()
+                    return call()
                 except KafkaException as error:
                     if error.args[0].code() not in NOT_SETTLED or time.monotonic() > deadline:
                         raise

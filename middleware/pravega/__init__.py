@@ -14,6 +14,7 @@ from middleware.base import (
     Consumer,
     Middleware,
     MiddlewareError,
+    Position,
     Producer,
     SparkBinding,
     Start,
@@ -21,7 +22,7 @@ from middleware.base import (
     Unreachable,
 )
 from middleware.pravega import jvm
-from middleware.pravega.consumer import PravegaConsumer
+from middleware.pravega.consumer import PravegaConsumer, life
 from middleware.pravega.group import Group
 from middleware.pravega.journal import journal_durability
 from middleware.pravega.jvm import pairs, raising
@@ -33,6 +34,9 @@ CONNECT_SECONDS = 2.0
 CALL_SECONDS = 10.0
 CREATE_ATTEMPTS = 3
 """A controller on a busy disk may take longer than one call to make the segments, and goes on with them at the next."""
+
+EPOCH_BITS = 32
+"""The lower bits of a segment's id number it; those above count how often its stream had been scaled when it began."""
 
 SPARK_BATCH_BYTES = 64 << 20
 """What a micro-batch of Spark reads at most, unless a number of events is set: that has to be counted by reading."""
@@ -99,6 +103,15 @@ class Pravega(Middleware):
             return PravegaConsumer(
                 connection.reader(stream), record, lambda: self._first_offsets(stream), stream, member
             )
+
+    def end(self, stream: str) -> Position:
+        """Raises MiddlewareError for a stream that was scaled: consumers read the segments that it was made with."""
+        self._require(stream)
+        with raising(Unreachable, f"cannot find the end of {stream}"):
+            offsets = pairs(self._connected().tail(stream))
+        if any(segment >> EPOCH_BITS for segment in offsets):
+            raise MiddlewareError(f"the stream {stream} was scaled, which its consumers cannot follow: make it anew")
+        return Position(stream, life(offsets), offsets)
 
     def forget_group(self, stream: str, group: str) -> None:
         with raising(MiddlewareError, f"cannot remove the group {group} of {stream}"):
