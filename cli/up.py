@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from cli import options
-from common.settings import Settings
+from common.settings import Settings, read
 from common.tweets import STREAMS
-from deploy.local import class_data, instances, processes, supervision
+from deploy.local import class_data, instances, processes, state, supervision
 from deploy.local.process import Process
 from deploy.local.readiness import await_ready
 from middleware import connect, registry
@@ -32,26 +32,30 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     """
     given = {"middleware": middleware, "durability": durability, "instance": instance}
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    wished = Settings(**flags)
+    wished = Settings.chosen(**flags)
     if supervision.is_running(wished):
         settings = Settings.load(instance=instance)
-        refuse_change(settings, flags)
+        refuse_change(wished)
         click.echo(f"instance {settings.instance} runs already, on {settings.middleware} ({settings.durability})")
     else:
         settings = instances.reserve(flags)
         for name in instances.end_leftovers(settings):
             click.echo(f"ended a leftover of the instance: {name}")
         instances.check_ports(settings)
+        state.record(settings)
     bring_up(settings, servers_only)
 
 
-def refuse_change(settings: Settings, flags: dict[str, Any]) -> None:
-    for name in ("middleware", "durability"):
-        if flags.get(name, running := getattr(settings, name)) != running:
-            raise click.ClickException(
-                f"instance {settings.instance} runs with {name} {running}: end it first with `murmur down --instance "
-                f"{settings.instance}`, or start another beside it with --instance; its data stays in either case"
-            )
+def refuse_change(wished: Settings) -> None:
+    """Fails when a setting was chosen otherwise than the instance runs with: it would not take effect."""
+    running = read(wished.settings_file)
+    chosen = wished.model_dump(mode="json", include=wished.model_fields_set)
+    if changed := [name for name, value in chosen.items() if running.get(name, value) != value]:
+        named = ", ".join(name if name in state.SECRET else f"{name} {running[name]}" for name in changed)
+        raise click.ClickException(
+            f"instance {wished.instance} runs with other settings ({named}): end it first with `murmur down --instance "
+            f"{wished.instance}`, or start another beside it with --instance; its data stays in either case"
+        )
 
 
 def bring_up(settings: Settings, servers_only: bool) -> None:
