@@ -108,6 +108,9 @@ class Settings(BaseSettings):
     # -- web
     web_replicas: int = Field(2, ge=1, le=8, description="Flask processes behind Nginx")
     web_streams: int = Field(32, description="event streams that each Flask process allows")
+    allowed_hosts: str = Field(
+        "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
+    )
 
     @cached_property
     def instance_dir(self) -> Path:

@@ -13,6 +13,7 @@ from typing import Any
 from flask import Flask, Response, json, request
 from werkzeug.exceptions import HTTPException
 
+from common.hosts import refuse_foreign_hosts
 from common.settings import Settings
 from ingest.inbox import Inbox, Unavailable
 from ingest.source import Payload, examine, parse
@@ -24,6 +25,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or Settings.load()
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = settings.ingest_max_body_bytes
+    refuse_foreign_hosts(app, settings)
     inbox = Inbox(settings)
     app.extensions["inbox"] = inbox
 
