@@ -105,7 +105,7 @@ class Settings(BaseSettings):
     milvus_uri: str = Field("", description="address of Milvus; empty: the local Milvus Lite")
     index_max_rows: int = Field(200_000, description="the index keeps the newest tweets, this many")
     ranking_interval_ms: int = Field(500, description="longest time between two refreshes of the rankings in Redis")
-    ranking_limit: int = Field(1000, description="hashtags kept in each published ranking")
+    ranking_limit: int = Field(1000, ge=1, le=5000, description="hashtags kept in each published ranking")
     search_cache_s: int = Field(30, description="how long a search result stays in Redis")
 
     # -- experiments
@@ -116,7 +116,8 @@ class Settings(BaseSettings):
 
     # -- web
     web_replicas: int = Field(2, ge=1, le=8, description="Flask processes behind Nginx")
-    web_streams: int = Field(32, description="event streams that each Flask process allows")
+    web_streams: int = Field(32, ge=0, description="event streams that each Flask process allows")
+    web_streams_per_client: int = Field(16, ge=1, description="how many of them one address may have")
     allowed_hosts: str = Field(
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )
