@@ -58,7 +58,8 @@ class Position:
 class SparkBinding:
     """How Spark reads and writes a stream of this middleware.
 
-    The source yields a binary column `event_column`. The sink takes `event_column`, `key_column` and `stream_column`
+    The source yields a binary column `event_column`, and where the event stands in `partition_column` and
+    `offset_column`. The sink takes `event_column`, `key_column` and `stream_column`
     (the target stream's name, already qualified by `stream_name`). With `repeating_options` on top the sink is at least
     once, and cheaper: for events that may come again without harm.
     """
@@ -67,6 +68,8 @@ class SparkBinding:
     event_column: str
     key_column: str
     stream_column: str
+    partition_column: str
+    offset_column: str
     read_options: Mapping[str, str] = field(default_factory=dict)
     write_options: Mapping[str, str] = field(default_factory=dict)
     repeating_options: Mapping[str, str] = field(default_factory=dict)

@@ -248,6 +248,7 @@ class Kafka(Middleware):
         return SparkBinding(
             format="kafka",
             event_column="value", key_column="key", stream_column="topic",
+            partition_column="partition", offset_column="offset",
             read_options={
                 **where,
                 "subscribe": self.stream_name(stream),

@@ -127,6 +127,7 @@ class Pravega(Middleware):
         return SparkBinding(
             format="pravega",
             event_column="event", key_column="routing_key", stream_column="stream",
+            partition_column="segment_id", offset_column="offset",
             read_options={
                 **where,
                 "stream": stream,
