@@ -17,13 +17,13 @@ demo:  ## install, start, feed synthetic tweets, print the page's address; Ctrl-
 	@exec .murmur/venv/bin/python -m deploy.local.demo
 
 test:  ## install and run all checks but the long ones
-	@tests/run connector lint fast page server browser
+	@tests/run connector lint fast page counting server browser
 
 test-fast:  ## checks that need no servers
-	@tests/run lint fast page
+	@tests/run lint fast page counting
 
 test-all:  ## all checks, with the long fault runs and the whole connector
-	@tests/run connector-all lint fast page server slow browser
+	@tests/run connector-all lint fast page counting server slow browser
 
 test-connector:  ## all checks of Spark's data source for Pravega, against a real server
 	@tests/run connector-all

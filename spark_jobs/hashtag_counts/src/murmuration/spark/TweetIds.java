@@ -2,7 +2,7 @@ package murmuration.spark;
 
 import java.nio.ByteBuffer;
 
-/** A set of tweet ids: any 64 bits, be they counted from 1, hashed or X's. Packed as their number and, in no order, them. */
+/** A set of tweet ids, any 64 bits: counted from 1, hashed or X's. Packed as their number and, in no order, they. */
 final class TweetIds {
     private static final int SMALLEST = 64;
     private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
