@@ -13,6 +13,7 @@ from typing import Any
 
 import psutil
 
+from common.addresses import masked
 from common.settings import Settings
 from loadgen.failures import DiskShort
 from middleware import connect
@@ -38,7 +39,7 @@ def described(settings: Settings) -> dict[str, Any]:
         "middleware": settings.middleware,
         "durability": settings.durability,
         "acknowledgement": acknowledgement,
-        "settings": {name: _without_password(value) for name, value in chosen.items()},
+        "settings": {name: masked(value) if isinstance(value, str) else value for name, value in chosen.items()},
         "server_settings": server_settings(settings),
         "versions": versions(settings),
         "host": host(settings),
@@ -99,11 +100,6 @@ def check_disk(settings: Settings, tweets: float) -> None:
             f"{needed / 1e9:,.1f} GB: make room, or lower the rate, the budget or the bounds (archive_max_bytes, "
             "stream_retention_bytes, database_max_rows)"
         )
-
-
-def _without_password(value: Any) -> Any:
-    """Addresses may hold one."""
-    return re.sub(r"(://[^:/@]*):[^@/]*@", r"\1:…@", value) if isinstance(value, str) else value
 
 
 def _without_home(value: str, settings: Settings) -> str:

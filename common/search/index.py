@@ -21,9 +21,12 @@ from typing import Any, Self, TypeVar
 import grpc
 import numpy as np
 from pymilvus import DataType, MilvusClient, MilvusException
+from sqlalchemy.exc import SQLAlchemyError
 
+from common.held import Held
 from common.search.encoder import DIMENSIONS
 from common.search.rows import MAX_LANG, IndexRows, Operation, WriteRequest
+from common.search.store import Store
 from common.settings import Settings
 
 SLICES = 2
@@ -137,9 +140,10 @@ class Index:
         """Numbers of the slices that exist, oldest first."""
         return sorted(number for shape, number in self._collections().values() if shape == self._shape)
 
-    def ids(self) -> list[int]:
-        """Tweet ids of all rows: an id that is there twice comes twice."""
-        return [tweet_id for number in self.slices() for tweet_id in self.slice_ids(number)]
+    def ids(self) -> Iterator[int]:
+        """Tweet ids of all rows, a slice in memory at a time: an id that is there twice comes twice."""
+        for number in self.slices():
+            yield from self.slice_ids(number)
 
     def slice_ids(self, number: int) -> list[int]:
         """Tweet ids of one slice's rows."""
@@ -148,6 +152,17 @@ class Index:
     def count(self) -> int:
         """Rows, repeats included."""
         return sum(self._count(self._name(number), "") for number in self.slices())
+
+    def held(self, store: Store) -> Held:
+        """Rows and their bound, a slice above `max_rows`. `store` dates the rows; what is not known now is None."""
+        bound, oldest = (SLICES + 1) * self.slice_rows, None
+        try:
+            holds = self.count()
+            if slices := self.slices():
+                oldest = store.oldest(since=slices[0] * self.slice_rows + 1)
+        except (IndexDown, SQLAlchemyError, OSError):
+            return Held("index", None, bound, "rows")
+        return Held("index", holds, bound, "rows", oldest.stored_at_us / 1e6 if oldest else None)
 
     def delete(self, number: int, ids: Collection[int]) -> None:
         """Removes every row of these tweet ids from a slice."""

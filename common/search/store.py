@@ -13,18 +13,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
+import numpy as np
 import orjson
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, Row, Select, delete, event, func, insert, select
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
+from common.held import Held
 from common.settings import Durability, Settings
 from common.tweets import EnrichedTweet
 
 IDS_PER_QUERY = 10_000
+POSITIONS_PER_QUERY = 20_000
+"""Of a read of many rows: what it holds in memory at a time, and how long it keeps a transaction open."""
+
 EVICTION_FACTOR = 2
 """Rows that may go per row that comes, so that eviction catches up without ever being a large delete."""
 
@@ -62,8 +67,27 @@ class Stored:
     new: set[int]
 
 
+class Oldest(NamedTuple):
+    """The row that goes next: whatever stood below its position has aged out."""
+
+    position: int
+    stored_at_us: int
+
+
+class RunRows(NamedTuple):
+    """Rows of one run, by column, in the order of their positions."""
+
+    positions: np.ndarray
+    seqs: np.ndarray
+    tweet_ids: np.ndarray
+
+
 class Store:
-    """The table of tweets. Thread-safe; connects, and makes the table, at its first use."""
+    """The table of tweets. Thread-safe; connects, and makes the table, at its first use.
+
+    It holds `max_rows` rows at most, or on the way there after the bound was lowered. SQLite's file keeps its size when
+    rows go, and fills the space of the old ones with the new: it is as large as the largest content that it ever had.
+    """
 
     def __init__(self, url: str, max_rows: int) -> None:
         self._engine = _engine(url)
@@ -120,6 +144,62 @@ class Store:
     def count(self) -> int:
         with self._connection() as connection:
             return connection.scalar(select(func.count()).select_from(tweets)) or 0
+
+    def oldest(self, since: int = 1) -> Oldest | None:
+        """The first row at position `since` or later; None if there is none."""
+        wanted = select(tweets.c.position, tweets.c.stored_at_us).where(tweets.c.position >= since)
+        with self._connection() as connection:
+            row = connection.execute(wanted.order_by(tweets.c.position).limit(1)).first()
+        return Oldest(row.position, row.stored_at_us) if row else None
+
+    def oldest_position(self) -> int:
+        """Position of the first row; if there is none, the one that it will have."""
+        oldest = self.oldest()
+        return oldest.position if oldest else 1
+
+    def gaps(self) -> list[tuple[int, int]]:
+        """(first, end) of the positions that are missing between the oldest row and the newest.
+
+        Eviction leaves none, so their rows were lost or deleted otherwise.
+        """
+        before = func.lag(tweets.c.position).over(order_by=tweets.c.position).label("before")
+        pairs = select(before, tweets.c.position).subquery()
+        with self._connection() as connection:
+            rows = connection.execute(select(pairs).where(pairs.c.position > pairs.c.before + 1))
+            return [(row.before + 1, row.position) for row in rows]
+
+    def run_seqs(self, run: str, since: int = 1) -> Iterator[RunRows]:
+        """The run's rows at position `since` and later, in the order of positions, a share at a time."""
+        for _, rows in self._by_run(tweets.c.run == run, since):
+            yield rows
+
+    def rows_by_run(self, since: int = 1) -> Iterator[tuple[str, RunRows]]:
+        """What `run_seqs` yields, of all runs in one pass: a run comes with every share in which it has rows."""
+        yield from self._by_run(sa.true(), since)
+
+    def _by_run(self, condition: sa.ColumnElement[bool], since: int) -> Iterator[tuple[str, RunRows]]:
+        """Up to the row that is the newest at the beginning; what is evicted meanwhile may be left out."""
+        columns = select(tweets.c.run, tweets.c.position, tweets.c.seq, tweets.c.tweet_id).where(condition)
+        columns = columns.order_by(tweets.c.position)
+        newest, first = self.newest_position(), max(since, self.oldest_position())
+        for start in range(first, newest + 1, POSITIONS_PER_QUERY):
+            end = min(start + POSITIONS_PER_QUERY, newest + 1)
+            with self._connection() as connection:
+                rows = connection.execute(columns.where(tweets.c.position >= start, tweets.c.position < end)).all()
+            of_runs: dict[str, list[tuple[int, int, int]]] = {}
+            for run, *numbers in rows:
+                of_runs.setdefault(run, []).append(tuple(numbers))
+            for run, numbers in of_runs.items():
+                yield run, RunRows(*np.array(numbers, np.int64).T)
+
+    def held(self) -> Held:
+        """Rows and their bound; what the database does not say now is None."""
+        try:
+            oldest = self.oldest()
+            holds = self.newest_position() - oldest.position + 1 if oldest else 0
+        except (SQLAlchemyError, OSError):
+            return Held("database", None, self._max_rows, "rows")
+        return Held("database", holds, self._max_rows, "rows", oldest.stored_at_us / 1e6 if oldest else None)
 
     def run_rows(self, run: str, since: int = 1) -> list[tuple[int, int, int]]:
         """(tweet_id, seq, position) of the run's rows, those at position `since` and later."""

@@ -98,8 +98,12 @@ def redis_server(folder: Path) -> Iterator[str]:
         process.wait()
 
 
-def postgres_missing() -> bool:
-    return not (shutil.which("initdb") and shutil.which("pg_ctl"))
+def postgres_program(name: str) -> str:
+    """Path of one of PostgreSQL's programs, which Debian keeps apart by version."""
+    kept = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
+    if found := shutil.which(name) or (str(kept[-1]) if kept else None):
+        return found
+    raise FileNotFoundError(f"no {name} here: `deploy/local/setup --tests` installs PostgreSQL")
 
 
 @contextmanager
@@ -117,10 +121,11 @@ def postgres_server(folder: Path) -> Iterator[str]:
     def run(*command: str) -> None:
         subprocess.run([*owner, *command], check=True, stdout=subprocess.DEVNULL, cwd="/")
 
-    run("initdb", "--pgdata", str(data), "--username", "murmur", "--auth", "trust", "--encoding", "UTF8", "--no-sync")
+    initdb, pg_ctl = postgres_program("initdb"), postgres_program("pg_ctl")
+    run(initdb, "--pgdata", str(data), "--username", "murmur", "--auth", "trust", "--encoding", "UTF8", "--no-sync")
     options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off"
-    run("pg_ctl", "--pgdata", str(data), "--wait", "--log", str(data / "log"), "--options", options, "start")
+    run(pg_ctl, "--pgdata", str(data), "--wait", "--log", str(data / "log"), "--options", options, "start")
     try:
         yield f"postgresql+psycopg://murmur@127.0.0.1:{port}/postgres"
     finally:
-        run("pg_ctl", "--pgdata", str(data), "--mode", "fast", "--wait", "stop")
+        run(pg_ctl, "--pgdata", str(data), "--mode", "fast", "--wait", "stop")

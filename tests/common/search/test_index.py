@@ -5,9 +5,12 @@ import numpy as np
 import pytest
 from pymilvus import DataType, MilvusClient
 
+from common.held import Held
 from common.search.encoder import DIMENSIONS
 from common.search.index import SLICES, Index, IndexDown, connection
 from common.search.rows import IndexRows
+from common.search.store import Store
+from tests.common.search.samples import tweet
 from tests.common.search.servers import MilvusServer, await_true, free_port
 from tests.conformance.syscalls import count_syncs
 
@@ -158,19 +161,19 @@ def test_two_members_may_rotate_slices(milvus: MilvusServer) -> None:
 def test_instances_do_not_see_each_other(milvus: MilvusServer, index: Index) -> None:
     index.insert([row(1)])
     other = Index(milvus.uri, "murmur_test_other", max_rows=100)
-    assert other.ids() == []
+    assert list(other.ids()) == []
     other.insert([row(1, tweet_id=5)])
     other.drop_strangers()
     index.drop_strangers()
-    assert index.ids() == [10_001]
-    assert other.ids() == [5]
+    assert list(index.ids()) == [10_001]
+    assert list(other.ids()) == [5]
     other.close()
 
 
 def test_another_slice_size_starts_afresh(milvus: MilvusServer, index: Index) -> None:
     index.insert([row(1)])
     larger = Index(milvus.uri, "murmur_test", max_rows=200)
-    assert larger.ids() == []
+    assert list(larger.ids()) == []
     larger.drop_strangers()
     assert index.slices() == []
     larger.close()
@@ -194,6 +197,21 @@ def test_a_killed_server_comes_back_with_every_row(milvus: MilvusServer, index: 
     assert sorted(index.ids()) == [i for r in rows for i in r.tweet_ids.tolist()]
     index.insert([row(36)])
     assert index.count() == 36
+
+
+def test_an_index_says_what_it_holds(index: Index, tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'tweets.db'}", max_rows=1000)
+    bound = (SLICES + 1) * index.slice_rows
+    assert index.held(store) == Held("index", 0, bound, "rows")
+    for start in range(1, 301, 50):
+        store.insert([tweet(10_000 + position) for position in range(start, start + 50)])
+        index.insert([row(position) for position in range(start, start + 50)])
+        held = index.held(store)
+        assert held.holds <= bound
+    first = index.horizon(300)
+    assert held == Held("index", 301 - first, bound, "rows", store.oldest(since=first).stored_at_us / 1e6)
+    absent = Index(f"http://127.0.0.1:{free_port()}", "murmur_test", 100)
+    assert absent.held(store) == Held("index", None, bound, "rows")
 
 
 def test_an_absent_server_is_named() -> None:

@@ -4,10 +4,12 @@ from threading import Thread
 
 import pytest
 
-from common.search.store import Store
+from common.held import Held
+from common.search import store as store_module
+from common.search.store import RunRows, Store
 from common.tweets import Ingest
 from tests.common.search.samples import tweet
-from tests.common.search.servers import postgres_missing, postgres_server
+from tests.common.search.servers import free_port, postgres_server
 
 MakeStore = Callable[..., Store]
 
@@ -24,15 +26,7 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(
-    params=[
-        "sqlite",
-        pytest.param(
-            "postgresql",
-            marks=[pytest.mark.server, pytest.mark.skipif(postgres_missing(), reason="no PostgreSQL here")],
-        ),
-    ]
-)
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.server)])
 def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeStore]:
     sqlite = f"sqlite:///{tmp_path / 'tweets.db'}"
     url = sqlite if request.param == "sqlite" else request.getfixturevalue("postgres")
@@ -126,6 +120,67 @@ def test_rows_of_a_run(make_store: MakeStore) -> None:
     assert store.run_rows("r", since=2)[0][0] == 2
     assert store.run_rows("other") == [(3, 9, 3)]
     assert not store.is_full()
+
+
+def of_run(index: int, run: str) -> Ingest:
+    return Ingest(sent_at_us=1, source="test", run=run, seq=index)
+
+
+def test_rows_come_in_the_order_of_positions_and_in_shares(make_store: MakeStore, monkeypatch) -> None:
+    monkeypatch.setattr(store_module, "POSITIONS_PER_QUERY", 7)
+    store = make_store()
+    store.insert([tweet(1000 - i, ingest=of_run(i, "even" if i % 2 == 0 else "odd")) for i in range(30)])
+    shares = list(store.run_seqs("even"))
+    assert {len(share.seqs) for share in shares} == {3, 4, 1}
+    assert [seq for share in shares for seq in share.seqs] == list(range(0, 30, 2))
+    assert [position for share in shares for position in share.positions] == list(range(1, 31, 2))
+    assert [tweet_id for share in shares for tweet_id in share.tweet_ids] == list(range(1000, 970, -2))
+    assert [seq for share in store.run_seqs("even", since=28) for seq in share.seqs] == [28]
+    assert list(store.run_seqs("unknown")) == []
+    of_runs: dict[str, list[RunRows]] = {}
+    for run, share in store.rows_by_run():
+        of_runs.setdefault(run, []).append(share)
+    assert {run: [seq for share in of_run for seq in share.seqs] for run, of_run in of_runs.items()} == {
+        "even": list(range(0, 30, 2)), "odd": list(range(1, 30, 2)),
+    }
+
+
+def test_what_aged_out_is_told_from_what_was_lost(make_store: MakeStore) -> None:
+    store = make_store(max_rows=100)
+    for start in range(0, 300, 10):
+        store.insert([tweet(i) for i in range(start, start + 10)])
+    assert store.gaps() == []
+    oldest = store.oldest()
+    assert (oldest.position, store.oldest_position()) == (201, 201)
+    assert [int(seq) for share in store.run_seqs("r") for seq in share.seqs] == list(range(200, 300))
+    with store._engine.begin() as connection:
+        connection.exec_driver_sql("DELETE FROM tweets WHERE tweet_id IN (220, 221, 250)")
+    assert store.gaps() == [(221, 223), (251, 252)]
+    assert store.oldest_position() == 201
+
+
+def test_a_store_says_what_it_holds(make_store: MakeStore) -> None:
+    store = make_store(max_rows=100)
+    assert store.held() == Held("database", 0, 100, "rows")
+    assert (store.oldest(), store.oldest_position()) == (None, 1)
+    for start in range(0, 150, 50):
+        store.insert([tweet(i) for i in range(start, start + 50)])
+    assert store.held() == Held("database", 100, 100, "rows", store.oldest().stored_at_us / 1e6)
+
+
+@pytest.mark.parametrize("url", ["sqlite:////no/such/folder/tweets.db", f"postgresql+psycopg://x:@127.0.0.1:{free_port()}/x"])
+def test_a_store_that_is_away_says_its_bound(url: str) -> None:
+    assert Store(url, 100).held() == Held("database", None, 100, "rows")
+
+
+def test_the_file_keeps_its_size_once_rows_go(tmp_path: Path) -> None:
+    store, sizes = Store(f"sqlite:///{tmp_path / 'tweets.db'}", max_rows=2000), []
+    for start in range(0, 20_000, 500):
+        store.insert([tweet(i, f"a text of a tweet, number {i}") for i in range(start, start + 500)])
+        sizes.append((tmp_path / "tweets.db").stat().st_size)
+    store.close()
+    when_full, *_, last = sizes[8:]  # twice the bound: SQLite writes what was logged to the file by and by
+    assert last <= 1.3 * when_full
 
 
 def test_an_empty_batch_and_an_empty_store(make_store: MakeStore) -> None:
