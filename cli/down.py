@@ -27,7 +27,8 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
                       abort=True)
     if supervision.is_running(settings):
         supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
-        click.echo(f"instance {settings.instance} is stopped")
+        click.echo(f"instance {settings.instance} is stopped"
+                   + ("" if wipe else f"; its data stays in {settings.instance_dir}"))
     else:
         click.echo(f"instance {settings.instance} was not running")
     for name in instances.end_leftovers(settings):

@@ -122,5 +122,5 @@ def end_leftovers(settings: Settings) -> list[str]:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    psutil.wait_procs(found, timeout=10)
+    psutil.wait_procs(found, timeout=2)
     return named
