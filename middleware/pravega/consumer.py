@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import jpype
@@ -170,3 +170,8 @@ def _events(block: bytes) -> list[bytes]:
         at = began + int.from_bytes(block[at:began], "big")
         events.append(block[began:at])
     return events
+
+
+def life(segments: Iterable[int]) -> str:
+    """Tells a stream from one of the same name: Pravega goes on numbering segments when it is deleted and made anew."""
+    return ",".join(map(str, sorted(segments)))
