@@ -56,6 +56,10 @@ class Position:
     life: str
     offsets: Mapping[int, int]
 
+    def is_cut(self) -> bool:
+        """Whether a stream that begins here has let go of events."""
+        return any(self.offsets.values())
+
     def lies_before(self, head: Position) -> bool:
         """Whether retention took events that a reader who stands here has not read."""
         return any(offset < head._first(partition) for partition, offset in self.offsets.items())
