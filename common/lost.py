@@ -1,62 +1,54 @@
-"""What was lost to retention and accepted by whoever runs the instance: `<state_dir>/lost.jsonl`, only appended to."""
+"""What was given up when retention had overtaken a reader: `<state_dir>/lost.jsonl`, one range a line."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import msgspec
-from msgspec import Struct
-
-from common import files
 from common.settings import Settings
 from common.tweets import Reader
 
 
-class Lost(Struct, frozen=True):
-    """Events that `reader` never read, as `stream` let go of them before: of `run`, `first_seq` to `last_seq`, both
-    included.
+@dataclass(frozen=True)
+class Lost:
+    """Events `first_seq` to `last_seq`, both included, of a run: gone before `reader` had read them.
 
-    For the readers that count, `run` is empty and the numbers are starts of buckets, in seconds since the epoch: the
-    counts of these buckets, both included, may be too low. `recorded_at` is RFC 3339 in UTC.
+    Of the readers that count, `run` is empty and the numbers are starts of buckets, in seconds since the epoch, both
+    included: their counts may be too low. `recorded_at` is RFC 3339 in UTC.
     """
 
     reader: Reader
-    stream: str
     run: str
     first_seq: int
     last_seq: int
     recorded_at: str
 
 
-_encode, _decode = msgspec.json.Encoder().encode, msgspec.json.Decoder(Lost).decode
-
-
 def lost_file(settings: Settings) -> Path:
     return settings.state_dir / "lost.jsonl"
 
 
-def record_lost(settings: Settings, lost: Iterable[Lost]) -> None:
-    """Adds ranges, on disk when it returns."""
-    lines = b"".join(b"\n" + _encode(one) for one in lost) + b"\n"  # a torn last line ends here
-    with lost_file(settings).open("ab") as file:
-        file.write(lines)
-        file.flush()
-        os.fsync(file.fileno())
-    files.sync_folder(settings.state_dir)
-
-
 def read_lost(settings: Settings) -> list[Lost]:
-    """All that was recorded, in that order; nothing if nothing ever was. A torn line was not recorded."""
+    """All that was recorded, in that order; nothing if nothing ever was. A line that was not written whole is not."""
     try:
-        lines = lost_file(settings).read_bytes().splitlines()
+        lines = lost_file(settings).read_text().splitlines()
     except FileNotFoundError:
         return []
     found = []
-    for line in filter(None, lines):
-        try:
-            found.append(_decode(line))
-        except msgspec.MsgspecError:
-            continue
+    for line in lines:
+        with suppress(json.JSONDecodeError):
+            found.append(Lost(**json.loads(line)))
     return found
+
+
+def record_lost(settings: Settings, lost: Iterable[Lost]) -> None:
+    """Adds ranges, on disk when it returns."""
+    with lost_file(settings).open("a") as file:
+        file.write("\n")  # a line that was not written whole ends here
+        file.writelines(json.dumps(asdict(each)) + "\n" for each in lost)
+        file.flush()
+        os.fsync(file.fileno())

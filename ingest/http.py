@@ -14,6 +14,7 @@ from flask import Flask, Response, json, request
 from werkzeug.exceptions import HTTPException
 
 from common.settings import Settings
+from ingest import retention
 from ingest.inbox import Inbox, Unavailable
 from ingest.source import Payload, examine, parse
 
@@ -26,6 +27,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = settings.ingest_max_body_bytes
     inbox = Inbox(settings)
     app.extensions["inbox"] = inbox
+    retention.watch(settings)
 
     @app.post("/api/v1/tweets")
     def push() -> dict[str, Any]:

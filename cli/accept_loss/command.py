@@ -7,11 +7,11 @@ import sys
 import xmlrpc.client
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import get_args
 
 import click
-import msgspec
 
 from cli import options
 from cli.accept_loss.finding import find
@@ -63,7 +63,7 @@ def accept_loss(chosen: tuple[Reader, ...], yes: bool, instance: str | None, as_
                     accept(middleware, reader, head, lost[reader])
         if as_json:
             click.echo(json.dumps({"readers": [reader.name for reader in overtaken],
-                                   "lost": msgspec.to_builtins([one for ranges in lost.values() for one in ranges])}))
+                                   "lost": [asdict(one) for ranges in lost.values() for one in ranges]}))
         elif overtaken:
             click.echo(f"accepted: {', '.join(reader.name for reader in overtaken)} can go on")
 

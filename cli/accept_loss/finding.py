@@ -44,7 +44,7 @@ def find(middleware: Middleware, reader: StreamReader) -> list[Lost]:
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     ranges = _FINDERS[reader.name](middleware, reader)
-    return [Lost(reader.name, reader.stream, run, first, last, now) for run, first, last in ranges]
+    return [Lost(reader.name, run, first, last, now) for run, first, last in ranges]
 
 
 def _tweets_not_enriched(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:

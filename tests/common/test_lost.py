@@ -3,8 +3,8 @@
 from common.lost import Lost, lost_file, read_lost, record_lost
 from common.settings import Settings
 
-FIRST = Lost("search-consumer", "tweets-enriched", "a", 3, 7, "2026-01-01T00:00:00+00:00")
-SECOND = Lost("trending", "tweets-enriched", "", 1_000_000_000, 1_000_000_005, "2026-01-02T00:00:00+00:00")
+FIRST = Lost("search-consumer", "a", 3, 7, "2026-01-01T00:00:00+00:00")
+SECOND = Lost("trending", "", 1_000_000_000, 1_000_000_005, "2026-01-02T00:00:00+00:00")
 
 
 def test_it_is_read_as_recorded_and_a_torn_line_is_passed_over(tmp_path):
