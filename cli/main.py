@@ -24,7 +24,7 @@ EXPECTED = (
 )
 """Errors whose message says everything, the way out included."""
 
-COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "load")
+COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load")
 
 
 class Commands(click.Group):
@@ -34,7 +34,8 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        return getattr(import_module(f"cli.{name}"), name) if name in COMMANDS else None
+        module = name.replace("-", "_")
+        return getattr(import_module(f"cli.{module}"), module) if name in COMMANDS else None
 
     def invoke(self, context: click.Context) -> Any:
         try:

@@ -26,7 +26,7 @@ PORTS_PER_INSTANCE = 50
 # What a later command may not choose: it is decided by the instance that runs.
 FACTS_OF_A_RUNNING_INSTANCE = (
     "middleware", "durability", "port_block", "port_base", "middleware_uri", "redis_url", "milvus_uri",
-    "database_url", "partitions", "namespace", "index_max_rows", "ingest_token",
+    "database_url", "partitions", "stream_retention_bytes", "namespace", "index_max_rows", "ingest_token",
 )
 
 

@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 
 from common.hosts import refuse_foreign_hosts
 from common.settings import Settings
+from ingest import retention
 from ingest.inbox import Inbox, Unavailable
 from ingest.source import Payload, examine, parse
 
@@ -28,6 +29,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     refuse_foreign_hosts(app, settings)
     inbox = Inbox(settings)
     app.extensions["inbox"] = inbox
+    retention.watch(settings)
 
     @app.post("/api/v1/tweets")
     def push() -> dict[str, Any]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self
 
+from common.held import Held
 from common.settings import Durability, Settings
 
 Start = Literal["committed", "head", "tail"]
@@ -46,12 +48,35 @@ class Overtaken(MiddlewareError):
 class Position:
     """A place in every partition of a stream: all events before it. Only the middleware that made it reads it.
 
-    `life` tells a stream from one of the same name that was made after it was deleted.
+    `life` tells a stream from one of the same name that was made after it was deleted. Partitions that replace others
+    have higher numbers.
     """
 
     stream: str
     life: str
     offsets: Mapping[int, int]
+
+    def is_cut(self) -> bool:
+        """Whether a stream that begins here has let go of events."""
+        return any(self.offsets.values())
+
+    def lies_before(self, head: Position) -> bool:
+        """Whether retention took events that a reader who stands here has not read."""
+        return any(offset < head._first(partition) for partition, offset in self.offsets.items())
+
+    def moved_to(self, head: Position) -> Position:
+        """Where a reader who stands here goes on: at the head of each partition whose events are gone."""
+        kept = {
+            partition: max(offset, head.offsets.get(partition, 0)) for partition, offset in self.offsets.items()
+            if partition in head.offsets or offset >= head._first(partition)
+        }  # fmt: skip
+        return Position(self.stream, self.life, {**head.offsets, **kept})
+
+    def _first(self, partition: int) -> float:
+        """First offset that this head has of a partition: none of an older one that has ended before it."""
+        if partition in self.offsets:
+            return self.offsets[partition]
+        return math.inf if partition < max(self.offsets, default=0) else 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +99,9 @@ class SparkBinding:
     write_options: Mapping[str, str] = field(default_factory=dict)
     repeating_options: Mapping[str, str] = field(default_factory=dict)
     exactly_once: bool = False
+    initial_offset: tuple[str, str] = ("0", "")
+    """Where the source notes at which offset a query began: a file in `sources/0` of its checkpoint, and what stands
+    there before the offset."""
 
 
 class Closing:
@@ -172,6 +200,44 @@ class Middleware(Closing, ABC):
     @abstractmethod
     def forget_group(self, stream: str, group: str) -> None:
         """Removes a group, whose members are closed, and its position; does nothing if there is none."""
+
+    @abstractmethod
+    def head(self, stream: str) -> Position:
+        """Where the stream begins now: before the first event that retention has left.
+
+        Raises UnknownStream or Unreachable.
+        """
+
+    @abstractmethod
+    def committed(self, stream: str, group: str) -> Position | None:
+        """What the group has committed; None if there is no such group. Raises UnknownStream or Unreachable."""
+
+    @abstractmethod
+    def move_group(self, stream: str, group: str, to: Position) -> None:
+        """Commits `to` for a group whose members are closed, which it waits for as long as one may be taken for alive.
+
+        Raises MiddlewareError when one is.
+        """
+
+    @abstractmethod
+    def held(self, stream: str) -> Held:
+        """What the stream holds, in bytes as the server stores them. Raises UnknownStream or Unreachable."""
+
+    @abstractmethod
+    def retention_used(self, stream: str, position: Position) -> float | None:
+        """Share of the stream's bound that lies between the position and the end.
+
+        0: all is read; from 1 on the next retention takes events that are not, or the last one has. None where the
+        bytes cannot be known. Raises UnknownStream or Unreachable.
+        """
+
+    @abstractmethod
+    def spark_position(self, stream: str, source_offset: str) -> Position:
+        """Reads the offset that Spark keeps of `stream` in a checkpoint. Raises MiddlewareError if it is none."""
+
+    @abstractmethod
+    def spark_offset(self, position: Position) -> str:
+        """The offset that Spark keeps in a checkpoint for this position."""
 
     @abstractmethod
     def durability_in_force(self) -> Durability | None:
