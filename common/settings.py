@@ -96,6 +96,7 @@ class Settings(BaseSettings):
     allowed_lateness_s: int = Field(600, description="older tweets are stored and searchable, but not ranked")
     future_tolerance_s: int = Field(120, description="tweets dated further ahead of sent_at_us are rejected")
     watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
+    max_hashtags: int = Field(100, ge=1, description="hashtags that a tweet keeps, which are its first")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
     spark_jvm_options: str = Field("", description="further options of Spark's JVM, separated by spaces, over ours")
