@@ -14,6 +14,7 @@ from flask import Flask, Response, json, request
 from werkzeug.exceptions import HTTPException
 
 from common.hosts import refuse_foreign_hosts
+from common.push import PATH, Pushed
 from common.settings import Settings
 from ingest.inbox import Inbox, Unavailable
 from ingest.source import Payload, examine, parse
@@ -29,7 +30,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     inbox = Inbox(settings)
     app.extensions["inbox"] = inbox
 
-    @app.post("/api/v1/tweets")
+    @app.post(PATH)
     def push() -> dict[str, Any]:
         """One JSON object per line; returns when the accepted ones are acknowledged by the middleware.
 
@@ -47,7 +48,7 @@ def create_app(settings: Settings | None = None) -> Flask:
                 payloads.append(payload)
         if payloads:
             inbox.publish(payloads)
-        return {"accepted": len(payloads), "refused": refused}
+        return Pushed.model_validate({"accepted": len(payloads), "refused": refused}).model_dump()
 
     @app.get("/healthz")
     def healthz() -> dict[str, str]:
