@@ -695,6 +695,11 @@ export interface components {
              * @description tweets that completed the stage per second
              */
             rate_per_s: number | null;
+            /**
+             * Retention Used
+             * @description share of a stream's retention that lies before the stage's slowest reader: at 1 the stream deletes what was not read yet; null: unknown, or nothing is read
+             */
+            retention_used: number | null;
         };
         /**
          * Problem
