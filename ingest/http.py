@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import hmac
 from http import HTTPStatus
-from typing import TypedDict
+from typing import Any
 
 from flask import Flask, Response, json, request
 from werkzeug.exceptions import HTTPException
 
 from common.disk import DiskFull
 from common.hosts import refuse_foreign_hosts
+from common.push import PATH, Objection, Pushed, Refusal
 from common.settings import Settings
-from common.tweets import Reason
 from ingest import retention
 from ingest.inbox import Inbox, Unavailable
 from ingest.source import Payload, examine, parse
@@ -33,11 +33,11 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["inbox"] = inbox
     retention.watch(settings)
 
-    @app.post("/api/v1/tweets")
-    def push() -> Accepted:
+    @app.post(PATH)
+    def push() -> dict[str, Any]:
         _authorise(settings)
         inbox.check()
-        return accept(inbox, request.get_data(), settings.max_event_bytes)
+        return accept(inbox, request.get_data(), settings.max_event_bytes).model_dump()
 
     @app.get("/healthz")
     def healthz() -> dict[str, str]:
@@ -56,32 +56,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     return app
 
 
-class Refusal(TypedDict):
-    """A line, from 1, that was not accepted, and why."""
-
-    line: int
-    reason: Reason
-
-
-class Accepted(TypedDict):
-    """What became of a push: how many tweets were accepted, and which lines were not; the others are all the same."""
-
-    accepted: int
-    refused: list[Refusal]
-
-
-STATUSES = {
-    HTTPStatus.OK: "the accepted tweets are acknowledged by the middleware (`Accepted`)",
-    HTTPStatus.UNAUTHORIZED: "the token is missing or wrong; nothing was taken",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "the body is larger than `ingest_max_body_bytes`; nothing was taken",
-    HTTPStatus.MISDIRECTED_REQUEST: "the Host name is not one of `allowed_hosts`; nothing was taken",
-    HTTPStatus.SERVICE_UNAVAILABLE: "not now: the detail says whether the tweets may be published; see `Retry-After`",
-    HTTPStatus.INSUFFICIENT_STORAGE: "the disk of the archive is full; nothing was taken; see `Retry-After`",
-}
-"""What `POST /api/v1/tweets` answers. All but 200 are application/problem+json (RFC 9457)."""
-
-
-def accept(inbox: Inbox, body: bytes, max_event_bytes: int) -> Accepted:
+def accept(inbox: Inbox, body: bytes, max_event_bytes: int) -> Pushed:
     """Publishes the tweets of a body, one JSON object per line; returns when they are acknowledged.
 
     Raises Unavailable or DiskFull, as `Inbox.publish` does.
@@ -93,12 +68,12 @@ def accept(inbox: Inbox, body: bytes, max_event_bytes: int) -> Accepted:
             continue
         payload = examine(line)
         if reason := objection(payload, max_event_bytes):
-            refused.append({"line": number, "reason": reason})
+            refused.append(Refusal(line=number, reason=reason))
         else:
             payloads.append(payload)
     if payloads:
         inbox.publish(payloads)
-    return {"accepted": len(payloads), "refused": refused}
+    return Pushed(accepted=len(payloads), refused=refused)
 
 
 def _authorise(settings: Settings) -> None:
@@ -113,7 +88,7 @@ class Unauthorised(HTTPException):
     description = "send the instance's ingest token as 'Authorization: Bearer …'; `murmur up` made it"
 
 
-def objection(payload: Payload, max_event_bytes: int) -> Reason | None:
+def objection(payload: Payload, max_event_bytes: int) -> Objection | None:
     """Why a line is not accepted, in the words of `tweets-rejected`; None if it is."""
     if len(payload.body) + 512 > max_event_bytes:
         return "too-large"

@@ -10,6 +10,7 @@ from prometheus_client.registry import Collector
 from redis import Redis
 from redis.exceptions import RedisError
 
+from common import retention
 from common.durability import told
 from common.settings import Settings
 from common.stages import read_pipeline, read_stages
@@ -30,7 +31,7 @@ class PipelineCollector(Collector):
         yield InfoMetricFamily("murmur_instance", "What runs", self._instance())
         yield GaugeMetricFamily("murmur_event_streams", "Open event streams of this process", len(self._broadcast))
         try:
-            figures = [*self._now(), *self._totals()]
+            figures = [*self._now(), *self._totals(), self._retention()]
         except RedisError:
             figures = []
         yield GaugeMetricFamily("murmur_redis_up", "Whether Redis answered this scrape", int(bool(figures)))
@@ -72,3 +73,13 @@ class PipelineCollector(Collector):
                 else:
                     other.add_metric([name, counter], count)
         return [completed, rejected, other]
+
+    def _retention(self) -> Metric:
+        used = GaugeMetricFamily(
+            "murmur_retention_used", "Share of the retention that lies before the reader; at 1 events are lost",
+            labels=["reader"],
+        )
+        for reader, share in retention.read(self._redis, self._settings.redis_prefix).items():
+            if share is not None:
+                used.add_metric([reader], share)
+        return used

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from apiflask import APIBlueprint
 from flask import current_app
 from pydantic import BaseModel, Field
 from redis import Redis
 
+from common import retention
 from common.durability import told
 from common.settings import Durability, Settings
 from common.stages import read_pipeline
-from common.tweets import StageName
+from common.tweets import Reader, StageName
 from web.openapi import errors
+
+STAGE_OF: dict[Reader, StageName] = {
+    "enrich": "enriched", "trending": "ranked", "trending-consumer": "ranked", "search-consumer": "searchable",
+}
+"""The stage that waits for each reader of a stream."""
 
 blueprint = APIBlueprint("pipeline", __name__, url_prefix="/api/v1", tag="Pipeline")
 
@@ -32,6 +40,10 @@ class Stage(BaseModel):
     lag_events: int | None = Field(description="tweets that were published and have not completed the stage")
     lag_seconds: float | None = Field(description="how far the stage is behind the newest published tweet, in seconds")
     latency_ms: Latency
+    retention_used: float | None = Field(
+        ge=0, description="share of a stream's retention that lies before the stage's slowest reader: at 1 the stream "
+                          "deletes what was not read yet; null: unknown, or nothing is read"
+    )
 
 
 class Pipeline(BaseModel):
@@ -52,8 +64,21 @@ def pipeline() -> Pipeline:
 
 def read(redis: Redis, settings: Settings) -> Pipeline:
     """Raises RedisError."""
+    used = retention_used(retention.read(redis, settings.redis_prefix))
     return Pipeline.model_validate({
         "middleware": settings.middleware,
         "durability": told(redis, settings.redis_prefix),
-        "stages": read_pipeline(redis, settings.redis_prefix),
+        "stages": [
+            {**stage, "retention_used": used.get(stage["name"])}
+            for stage in read_pipeline(redis, settings.redis_prefix)
+        ],
     })
+
+
+def retention_used(shares: Mapping[Reader, float | None]) -> dict[str, float]:
+    """By stage, the share of its slowest reader; without the stages of which nothing is known."""
+    used: dict[str, float] = {}
+    for reader, share in shares.items():
+        if share is not None:
+            used[STAGE_OF[reader]] = max(share, used.get(STAGE_OF[reader], 0.0))
+    return used

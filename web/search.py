@@ -120,7 +120,7 @@ def register(app: APIFlask) -> None:
 @blueprint.get("/search")
 @blueprint.input(SearchQuery, location="query", arg_name="query")
 @blueprint.output(SearchResult, description="The nearest tweets")
-@blueprint.doc(responses=errors(400, 503))
+@blueprint.doc(responses=errors(400, 414, 503))
 def search(query: SearchQuery) -> dict:
     """Tweets by meaning
 

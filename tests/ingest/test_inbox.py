@@ -19,7 +19,7 @@ from common.disk import DiskFull
 from common.settings import Settings
 from common.tweets import RAW
 from ingest import inbox, waiting
-from ingest.http import STATUSES, create_app
+from ingest.http import create_app
 from ingest.inbox import Inbox
 from ingest.manifest import Manifest, ManifestWriter, read_manifests
 from ingest.publisher import Publisher
@@ -29,6 +29,7 @@ from middleware.base import Unreachable
 from tests.ingest.bodies import bodies
 from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
 from tests.memory import Memory
+from web.openapi import PUSH
 
 AUTHORISED = {"Authorization": "Bearer token"}
 TWEET = b'{"data":{"id":"1","author_id":"2"}}'
@@ -71,7 +72,7 @@ def client(settings: Settings, middleware: Memory) -> Iterator[FlaskClient]:
 
 def push(client: FlaskClient, body: bytes = TWEET) -> TestResponse:
     answer = client.post("/api/v1/tweets", data=body, headers=AUTHORISED)
-    assert answer.status_code in STATUSES
+    assert answer.status_code in PUSH["responses"]
     assert answer.status_code == 200 or answer.content_type == "application/problem+json"
     return answer
 

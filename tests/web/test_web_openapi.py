@@ -93,17 +93,43 @@ def test_the_check_can_fail(client: FlaskClient, spec: dict, ranking: dict) -> N
 
 
 def test_everything_is_described(spec: dict) -> None:
-    assert set(spec["paths"]) == {
+    read = {
         "/api/v1/trending", "/api/v1/search", "/api/v1/pipeline", "/api/v1/events", "/healthz", "/readyz", "/metrics",
     }
+    assert {path: set(operations) for path, operations in spec["paths"].items()} == {
+        **{path: {"get"} for path in read}, "/api/v1/tweets": {"post"},
+    }
     for path, operations in spec["paths"].items():
-        operation = operations["get"]
-        assert operation["summary"], path
-        for parameter in operation["parameters"]:
-            assert parameter["description"], (path, parameter["name"])
-        for status, response in operation["responses"].items():
-            assert response["description"], (path, status)
-            assert response["content"], (path, status)
+        for operation in operations.values():
+            assert operation["summary"], path
+            for parameter in operation.get("parameters", []):
+                assert parameter["description"], (path, parameter["name"])
+            for status, response in operation["responses"].items():
+                assert response["description"], (path, status)
+                assert response["content"], (path, status)
+
+
+def test_the_operation_with_a_secret_says_so(spec: dict) -> None:
+    operation = spec["paths"]["/api/v1/tweets"]["post"]
+    assert operation["security"] == [{"ingestToken": []}]
+    assert spec["components"]["securitySchemes"]["ingestToken"]["scheme"] == "bearer"
+    assert [*operation["responses"]] == ["200", "401", "413", "421", "503", "507", "default"]
+    for status in ("401", "413", "421", "503", "507"):
+        assert [*operation["responses"][status]["content"]] == ["application/problem+json"]
+    schema = resolve("#/components/schemas/Pushed", spec)
+    pushed = {"accepted": 1, "refused": [{"line": 2, "reason": "not-json"}]}
+    check(pushed, schema, spec)
+    with pytest.raises(Mismatch):
+        check(pushed | {"refused": [{"line": 0, "reason": "not-json"}]}, schema, spec)
+
+
+def test_another_host_name_is_answered_as_described(client: FlaskClient, spec: dict) -> None:
+    for path, operations in spec["paths"].items():
+        described = next(iter(operations.values()))["responses"]["421"]["content"]["application/problem+json"]
+        if "get" in operations:
+            response = client.get(path, headers={"Host": "evil.example"})
+            assert (response.status_code, response.mimetype) == (421, "application/problem+json")
+            check(response.json, described["schema"], spec)
 
 
 def test_every_reference_leads_somewhere(spec: dict) -> None:

@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import time
+from typing import get_args
 
 import pytest
 from flask.testing import FlaskClient
 from redis import Redis
 
-from common import durability
+from common import durability, retention
 from common.settings import Settings
 from common.telemetry import StageTelemetry
+from common.tweets import STAGES, Reader
+from web.pipeline import STAGE_OF
 
 
 def test_what_is_unknown_is_null(client: FlaskClient) -> None:
@@ -18,6 +21,7 @@ def test_what_is_unknown_is_null(client: FlaskClient) -> None:
     for stage in body["stages"]:
         assert stage["rate_per_s"] is stage["lag_events"] is stage["lag_seconds"] is None
         assert stage["latency_ms"] == {"p50": None, "p95": None, "p99": None}
+        assert stage["retention_used"] is None
 
 
 def test_the_durability_is_what_the_server_says(client: FlaskClient, settings: Settings, redis: Redis) -> None:
@@ -35,7 +39,7 @@ def enriched(settings: Settings, redis: Redis) -> None:
         telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, stage, "0")
         telemetry.record([now] * 10, completed)
         if stage == "enriched":
-            telemetry.add(**{"rejected": 1, "rejected_not-json": 1})
+            telemetry.add(**{"rejected": 1, "rejected_not-json": 1, "parked": 2, "behind_watermark": 3})
         telemetry.close()
 
 
@@ -44,6 +48,25 @@ def test_the_stages_that_report_are_known(client: FlaskClient, enriched: None) -
     assert (stages["enriched"]["lag_events"], stages["enriched"]["lag_seconds"]) == (0, 0)
     assert stages["enriched"]["latency_ms"]["p99"] == pytest.approx(50, abs=1)
     assert stages["ranked"]["lag_events"] is None
+
+
+def test_the_retention_of_a_stage_is_that_of_its_slowest_reader(
+    client: FlaskClient, settings: Settings, redis: Redis
+) -> None:
+    retention.write(redis, settings.redis_prefix, {"enrich": 0.25, "trending": 0.5, "trending-consumer": 0.125})
+    used = {stage["name"]: stage["retention_used"] for stage in client.get("/api/v1/pipeline").json["stages"]}
+    assert used == {"published": None, "enriched": 0.25, "ranked": 0.5, "searchable": None}
+    lines = [line for line in client.get("/metrics").text.splitlines() if line.startswith("murmur_retention_used{")]
+    assert lines == [
+        'murmur_retention_used{reader="enrich"} 0.25',
+        'murmur_retention_used{reader="trending"} 0.5',
+        'murmur_retention_used{reader="trending-consumer"} 0.125',
+    ]
+
+
+def test_every_reader_belongs_to_a_stage() -> None:
+    assert set(STAGE_OF) == set(get_args(Reader))
+    assert set(STAGE_OF.values()) == set(STAGES) - {"published"}
 
 
 def test_metrics(client: FlaskClient, enriched: None) -> None:
@@ -56,6 +79,8 @@ def test_metrics(client: FlaskClient, enriched: None) -> None:
         'murmur_stage_tweets_total{stage="enriched"} 10.0',
         'murmur_stage_lag_events{stage="enriched"} 0.0',
         'murmur_rejected_events_total{reason="not-json"} 1.0',
+        'murmur_stage_counter_total{counter="parked",stage="enriched"} 2.0',
+        'murmur_stage_counter_total{counter="behind_watermark",stage="enriched"} 3.0',
         "murmur_event_streams 0.0",
     ):
         assert line in lines

@@ -1,66 +1,20 @@
 /** The HTTP API of Murmuration, as the page uses it: types of the bodies, and one function for each request. */
 
-export const WINDOWS = ['1m', '5m', '15m', '1h'] as const
-export type Window = (typeof WINDOWS)[number]
+import type { components } from '@/api/schema'
 
-export interface RankedHashtag {
-  hashtag: string
-  count: number
-  /** Part of the window's tweets, 0 to 1. */
-  share: number
-  rank: number
-  /** Rank one window (1m) or five minutes (others) earlier; null: it was not ranked. */
-  previous_rank: number | null
-}
+type Schemas = components['schemas']
+export type Ranking = Schemas['Ranking']
+export type RankedHashtag = Schemas['Ranking.RankedHashtag']
+export type Pipeline = Schemas['Pipeline']
+export type Stage = Schemas['Pipeline.Stage']
+export type SearchResult = Schemas['SearchResult']
+export type Hit = Schemas['SearchResult.FoundTweet']
+type Problem = Schemas['Problem']
 
-export interface Ranking {
-  window: Window
-  as_of: string
-  tweets: number
-  hashtags: RankedHashtag[]
-}
-
-export type StageName = 'published' | 'enriched' | 'ranked' | 'searchable'
-
-export interface Latency {
-  p50: number | null
-  p95: number | null
-  p99: number | null
-}
-
-/** What a stage does now; null is unknown, and not 0. */
-export interface Stage {
-  name: StageName
-  rate_per_s: number | null
-  lag_events: number | null
-  lag_seconds: number | null
-  latency_ms: Latency
-}
-
-export interface Pipeline {
-  middleware: string
-  durability: 'page-cache' | 'fsync' | null
-  stages: Stage[]
-}
-
-export interface Hit {
-  /** 64 bits, so a string. */
-  tweet_id: string
-  text: string
-  created_at: string
-  author_id: string
-  lang: string
-  hashtags: string[]
-  /** Cosine distance: 0 is the same. */
-  distance: number
-}
-
-export interface SearchResult {
-  query: string
-  took_ms: number
-  cached: boolean
-  hits: Hit[]
-}
+export type StageName = Stage['name']
+export type Window = Ranking['window']
+/** Every window of the API, and no other: the compiler sees to it. */
+export const WINDOWS = Object.keys({ '1m': 0, '5m': 0, '15m': 0, '1h': 0 } satisfies Record<Window, 0>) as Window[]
 
 /** A request without an answer to show. `message` is for people; status 0: the server was not reached. */
 export class ApiError extends Error {
@@ -119,7 +73,7 @@ async function get<Body>(path: string, parameters: Record<string, string>, signa
 async function problem(response: Response): Promise<ApiError> {
   let message = `the server answered ${response.status}`
   try {
-    const body = (await response.json()) as { title?: string; detail?: string; errors?: { field: string; detail: string }[] }
+    const body = (await response.json()) as Partial<Problem>
     const fields = body.errors?.map(({ field, detail }) => `${field}: ${detail}`).join('; ')
     message = fields || body.detail || body.title || message
   } catch {

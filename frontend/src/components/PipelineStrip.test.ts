@@ -9,10 +9,10 @@ afterEach(() => void vi.useRealTimers())
 
 const nothing = { p50: null, p95: null, p99: null }
 const stages: Stage[] = [
-  { name: 'published', rate_per_s: 1_000, lag_events: 0, lag_seconds: 0, latency_ms: { p50: 20, p95: 40, p99: 60 } },
-  { name: 'enriched', rate_per_s: 400, lag_events: 9_000, lag_seconds: 9, latency_ms: { p50: 5_000, p95: 8_000, p99: 9_000 } },
-  { name: 'ranked', rate_per_s: 0, lag_events: 0, lag_seconds: 9, latency_ms: nothing },
-  { name: 'searchable', rate_per_s: null, lag_events: null, lag_seconds: null, latency_ms: nothing },
+  { name: 'published', rate_per_s: 1_000, lag_events: 0, lag_seconds: 0, latency_ms: { p50: 20, p95: 40, p99: 60 }, retention_used: null },
+  { name: 'enriched', rate_per_s: 400, lag_events: 9_000, lag_seconds: 9, latency_ms: { p50: 5_000, p95: 8_000, p99: 9_000 }, retention_used: 0.2 },
+  { name: 'ranked', rate_per_s: 0, lag_events: 0, lag_seconds: 9, latency_ms: nothing, retention_used: null },
+  { name: 'searchable', rate_per_s: null, lag_events: null, lag_seconds: null, latency_ms: nothing, retention_used: null },
 ]
 
 function strip(problem: string | null = null, data: Pipeline | null = { middleware: 'kafka', durability: 'fsync', stages }) {
@@ -41,4 +41,13 @@ it('keeps the stages when they fail to come, with their age', () => {
 
 it('says what is wrong when nothing ever came', () => {
   expect(strip('Redis does not answer.', null).text()).toContain('pipeline unavailable: Redis does not answer.')
+})
+
+it('warns of a retention that is about to overtake a stage, and alarms later', () => {
+  const at = (retention_used: number) => strip(null, {
+    middleware: 'kafka', durability: 'fsync', stages: stages.map((stage) => ({ ...stage, retention_used })),
+  })
+  expect(at(0.3).find('.retention').exists()).toBe(false)
+  expect(at(0.6).get('.retention').attributes('role')).toBe('status')
+  expect(at(0.9).get('[role=alert]').text()).toContain('Alarm: share of the retention used: published 90 %')
 })
