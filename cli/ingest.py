@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
 import threading
@@ -18,17 +19,22 @@ import click
 from cli.options import as_json as json_option
 from cli.options import instance as instance_option
 from cli.options import known
+from common.disk import DiskFull
 from common.settings import Settings
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter
-from ingest.publisher import Publisher
+from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.source import Source
 from middleware import connect
 from middleware.base import Middleware
 
+log = logging.getLogger(__name__)
+
 SYNTHETIC_RATE = 100.0
 REPORT_SECONDS = 1.0
+GRACE_SECONDS, END_SECONDS = 4.0, 8.0
+"""After Ctrl-C: how long it waits for acknowledgements, and when it ends whatever is still going on."""
 
 
 @click.command()
@@ -68,7 +74,7 @@ def ingest(name: str | None, rate: float | None, limit: int | None, paths: tuple
         options = {**source.options(), "rate": rate, "limit": limit}
         producer = middleware.producer(RAW)  # fails before there is a run, if it fails
         manifest = ManifestWriter.create(settings, run, source.name, options)
-        publisher = Publisher(settings, middleware, manifest, producer)
+        publisher = Publisher(settings, middleware, manifest, producer, stop)
         result = _drive(settings, source, publisher, manifest, stop, as_json)
     _print([result], as_json)
 
@@ -97,9 +103,14 @@ def _drive(settings: Settings, source: Source | None, publisher: Publisher, mani
     run, before = manifest.manifest, publisher.acknowledged
     try:
         if source:
-            report = Reporter(quiet)
-            Ingester(settings, source, publisher, run.options["rate"]).run(run.options["limit"], stop, report)
+            ingester = Ingester(settings, source, publisher, run.options["rate"], grace_s=GRACE_SECONDS)
+            ingester.run(run.options["limit"], stop, Reporter(quiet))
         publisher.finish()
+    except (Stranded, DiskFull) as error:
+        left = publisher.total - publisher.acknowledged
+        log.error("run %s: %d tweets are acknowledged, %d archived and not acknowledged: %s",
+                  run.run, publisher.acknowledged, left, error)
+        raise click.exceptions.Exit(1) from error
     finally:
         if source:
             source.close()
@@ -114,7 +125,7 @@ def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, a
 
     results = []
     for manifest in dead_runs(settings):
-        publisher = recover(settings, middleware, manifest)
+        publisher = recover(settings, middleware, manifest, stop)
         source = None if stop.is_set() else rest(manifest.manifest)
         results.append(_drive(settings, source, publisher, manifest, stop, as_json))
     if not results and not as_json:
@@ -158,12 +169,23 @@ class Reporter:
 
 
 def _stop_on_signal(stop: threading.Event) -> None:
-    """The first signal ends the run cleanly; a second one ends at once, and the run can be resumed."""
+    """The first signal ends the run cleanly, if that can be done in time; a second one ends at once.
+
+    Either way the run can be resumed.
+    """
     def handle(number: int, _: FrameType | None) -> None:
         if stop.is_set():
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         stop.set()
+        threading.Thread(target=_end_in_time, name="end", daemon=True).start()
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handle)
+
+
+def _end_in_time() -> None:
+    """A client of a middleware that is away may wait for minutes, and nobody can call it back."""
+    time.sleep(END_SECONDS)
+    log.error("the middleware does not answer, so this ends now; %s", RESUMABLE)
+    os._exit(1)

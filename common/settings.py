@@ -80,6 +80,9 @@ class Settings(BaseSettings):
     # -- ingest
     archive_max_bytes: int = Field(4 << 30, description="bound of the archive; the oldest finished files go first")
     archive_rotate_bytes: int = Field(64 << 20, description="size at which an archive file is closed and compressed")
+    manifests_max: int = Field(
+        10_000, ge=1, description="bound of the manifests; the oldest finished runs without archive are forgotten first"
+    )
     ingest_token: str = Field("", description="bearer token of POST /api/v1/tweets; empty: `murmur up` makes one")
     ingest_max_body_bytes: int = Field(8 << 20, description="largest body of POST /api/v1/tweets")
     x_bearer_token: str = Field("", description="token of the X API, for `murmur ingest --source x`")
@@ -93,6 +96,7 @@ class Settings(BaseSettings):
     allowed_lateness_s: int = Field(600, description="older tweets are stored and searchable, but not ranked")
     future_tolerance_s: int = Field(120, description="tweets dated further ahead of sent_at_us are rejected")
     watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
+    max_hashtags: int = Field(100, ge=1, description="hashtags that a tweet keeps, which are its first")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
     spark_jvm_options: str = Field("", description="further options of Spark's JVM, separated by spaces, over ours")

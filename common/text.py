@@ -13,7 +13,8 @@ Whatever is removed after step 1 leaves a space, so nothing new can grow togethe
 Every step is linear in the length of the text. Empty clean text is fine: a tweet may be a bare URL.
 
 Hashtags follow X's twitter-text: a letter, combining mark, digit or underscore each, at least one of them no digit,
-not glued to a word before, not cut off by an ellipsis. They are NFKC-normalised and case-folded.
+not glued to a word before, not cut off by an ellipsis. They are NFKC-normalised and case-folded. What is longer than
+MAX_HASHTAG characters then is none. Of more than MAX_HASHTAGS different ones in a tweet, the first are kept.
 """
 
 from __future__ import annotations
@@ -28,6 +29,10 @@ from common.remembered import remembered
 
 MAX_HASHTAG = 140
 """Longer hashtags are none: X allows 100 characters, and NFKC may expand some."""
+
+MAX_HASHTAGS = 100
+"""How many different ones a tweet has at most, unless set otherwise: each is an event and a row of its own later on.
+X's 280 characters hold 93 of two."""
 
 ENTITY_DEPTH = 3
 """Entities within entities (`&amp;lt;`) are decoded this deep; deeper ones lose their ampersand."""
@@ -69,25 +74,30 @@ def clean_text(text: str) -> str:
     return text if text is folded else _fold(text)
 
 
-def hashtags(text: str, entities: Any = None) -> list[str]:
-    """Normalised hashtags in order, each once, without '#'.
+def hashtags(text: str, entities: Any = None, most: int = MAX_HASHTAGS) -> list[str]:
+    """Normalised hashtags in order, each once, without '#'; the first `most`.
 
     `entities` is the tweet's own (X's shape): its list `hashtags`, even an empty one, decides; without such a list the
     text does. Whatever in it is not of X's shape is passed over.
     """
     listed = entities.get("hashtags") if isinstance(entities, dict) else None
     if isinstance(listed, list):
-        return normal_hashtags(
-            tag["tag"] for tag in listed if isinstance(tag, dict) and isinstance(tag.get("tag"), str)
-        )
+        tags = (tag["tag"] for tag in listed if isinstance(tag, dict) and isinstance(tag.get("tag"), str))
+        return normal_hashtags(tags, most)
     if "#" not in text and "＃" not in text and "&" not in text:
         return []
-    return normal_hashtags(_HASHTAG.findall(_LINK.sub(" ", _decode(text))))
+    return normal_hashtags((tag[1] for tag in _HASHTAG.finditer(_LINK.sub(" ", _decode(text)))), most)
 
 
-def normal_hashtags(tags: Iterable[str]) -> list[str]:
-    """Hashtags as they are listed → normalised, in order, each once."""
-    return [tag for tag in dict.fromkeys(map(normal_hashtag, tags)) if tag]
+def normal_hashtags(tags: Iterable[str], most: int = MAX_HASHTAGS) -> list[str]:
+    """Hashtags as they are listed → normalised, in order, each once. Beyond the first `most` none is looked at."""
+    found: dict[str, None] = {}
+    for tag in map(normal_hashtag, tags):
+        if tag:
+            found[tag] = None
+            if len(found) >= most:
+                break
+    return list(found)
 
 
 @remembered(16_384)

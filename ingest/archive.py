@@ -1,100 +1,178 @@
 """Payloads on disk before they are published: JSON lines in `<archive_dir>/<run>/<first seq>.jsonl[.zst]`.
 
 A file is closed at `archive_rotate_bytes` and then compressed. The whole archive is bounded: the oldest files go first,
-but none that holds an event which is not acknowledged.
+those of ended runs to the last one, but none that holds an event which is not acknowledged.
 """
 
 from __future__ import annotations
 
 import io
+import logging
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 import zstandard
 
+from common.disk import make_folder, needing_room, sync_folder, write_at
+from common.held import Held
 from common.settings import Settings
+from ingest.manifest import ManifestWriter, manifest_path, read_manifest
 from ingest.stamp import Archived, read_line
 
-OPEN, CLOSED = ".jsonl", ".jsonl.zst"
+log = logging.getLogger(__name__)
+
+OPEN, CLOSED, PARTIAL = ".jsonl", ".jsonl.zst", ".partial"
+
+TIDY_AGAIN_SECONDS = 10.0
+"""When compressing or removing failed."""
 
 
 class Archive:
-    """Appends the lines of one run; for one thread."""
+    """Appends the lines of one run; for one thread. A thread of its own compresses and removes."""
 
-    def __init__(self, settings: Settings, run: str, next_seq: int, acknowledged: Callable[[str], int]) -> None:
-        """`acknowledged` tells how many events of a run are acknowledged: the bound spares the others."""
+    def __init__(self, settings: Settings, run: str) -> None:
+        self._settings = settings
         self._folder = settings.archive_dir / run
-        self._folder.mkdir(parents=True, exist_ok=True)
-        self._root = settings.archive_dir
-        self._max_bytes = settings.archive_max_bytes
-        self._rotate_bytes = settings.archive_rotate_bytes
-        self._acknowledged = acknowledged
-        self._compressing: threading.Thread | None = None
-        self._open(next_seq)
+        self._path: Path | None = None
+        self._descriptor = -1
+        self._size = 0
+        self._full, self._closing = threading.Event(), threading.Event()
+        self._full.set()  # what earlier processes left is settled first
+        self._tidying = threading.Thread(target=self._tidy, name="archive", daemon=True)
+        self._tidying.start()
 
-    def append(self, lines: Iterable[bytes], next_seq: int) -> None:
-        """Returns when the lines are on disk. `next_seq` is the number after the last of them."""
-        self._file.write(b"".join(lines))
-        self._file.flush()
-        os.fdatasync(self._file.fileno())
-        if self._file.tell() >= self._rotate_bytes:
-            self._rotate(next_seq)
+    def append(self, lines: Iterable[bytes], first_seq: int) -> None:
+        """Returns when the lines are on disk; the first of them has the number `first_seq`.
+
+        Raises DiskFull, after which none of them is in the archive.
+        """
+        content = b"".join(lines)
+        with needing_room(f"the archive {self._folder}"):
+            if self._path is None or self._size >= self._settings.archive_rotate_bytes:
+                self._open(first_seq)
+            try:
+                write_at(self._descriptor, content, self._size)
+                os.fdatasync(self._descriptor)
+            except BaseException:
+                os.ftruncate(self._descriptor, self._size)  # half a line would spoil the next one
+                raise
+        self._size += len(content)
 
     def close(self) -> None:
         """Waits for a compression that is going on. The last file stays plain."""
-        self._file.close()
-        if self._compressing:
-            self._compressing.join()
+        self._closing.set()
+        self._full.set()
+        self._tidying.join()
+        if self._path:
+            os.close(self._descriptor)
+            self._path = None
 
-    def _open(self, next_seq: int) -> None:
+    def _open(self, first_seq: int) -> None:
         # A file of that name can hold nothing but a torn first line.
-        self._path = self._folder / f"{next_seq:012d}{OPEN}"
-        self._file: IO[bytes] = self._path.open("wb")
-        folder = os.open(self._folder, os.O_RDONLY)
-        os.fsync(folder)
-        os.close(folder)
+        make_folder(self._folder)
+        path = self._folder / f"{first_seq:012d}{OPEN}"
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+        try:
+            sync_folder(self._folder)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if self._path:
+            os.close(self._descriptor)
+        self._path, self._descriptor, self._size = path, descriptor, 0
+        self._full.set()
 
-    def _rotate(self, next_seq: int) -> None:
-        self._file.close()
-        full = self._path
-        self._open(next_seq)
-        if self._compressing:
-            self._compressing.join()
-        self._compressing = threading.Thread(target=self._settle, args=(full,), name="archive")
-        self._compressing.start()
+    def _tidy(self) -> None:
+        failed, first = False, True
+        while not self._closing.is_set():
+            self._full.wait(TIDY_AGAIN_SECONDS if failed else None)
+            self._full.clear()
+            try:
+                prune(self._settings)
+                if first:
+                    settle_ended(self._settings, self._closing)
+                if current := self._path:
+                    settle(self._folder, current)
+                failed, first = False, False
+            except Exception as error:
+                if not failed:
+                    log.warning("the archive is tidied again in %.0f s: %s", TIDY_AGAIN_SECONDS, error)
+                failed = True
 
-    def _settle(self, full: Path) -> None:
-        compress(full)
-        prune(self._root, self._max_bytes, self._acknowledged)
+
+def settle(folder: Path, current: Path | None = None) -> None:
+    """Compresses the plain files of a run and removes what cut-off attempts left; for who holds the run's lock.
+
+    `current`, the file that is written, and those after it are left alone.
+    """
+    for partial in folder.glob(f"*{PARTIAL}"):
+        partial.unlink(missing_ok=True)
+    for path in sorted(folder.glob(f"*{OPEN}")):
+        if current is None or path.name < current.name:
+            with suppress(FileNotFoundError):  # somebody who keeps the bound was faster
+                compress(path)
+
+
+def settle_ended(settings: Settings, stop: threading.Event | None = None) -> None:
+    """Settles the runs that are finished and in nobody's hands, until `stop` is set."""
+    for folder in _folders(settings):
+        if stop and stop.is_set():
+            return
+        if any(path.suffix in (OPEN, PARTIAL) for path in folder.iterdir()):
+            writer = ManifestWriter.claim(manifest_path(settings, folder.name))
+            if writer:
+                with writer:
+                    if writer.manifest.finished:
+                        settle(folder)
 
 
 def compress(path: Path) -> None:
     """Replaces a file by its compressed form, which is complete before the plain one goes."""
-    target, partial = path.with_suffix(CLOSED), path.with_suffix(".partial")
-    with path.open("rb") as plain, partial.open("wb") as compressed:
-        zstandard.ZstdCompressor(level=1).copy_stream(plain, compressed)
-        compressed.flush()
-        os.fsync(compressed.fileno())
+    target, partial = path.with_suffix(CLOSED), path.with_suffix(PARTIAL)
+    try:
+        with path.open("rb") as plain, partial.open("wb") as compressed:
+            zstandard.ZstdCompressor(level=1).copy_stream(plain, compressed)
+            compressed.flush()
+            os.fsync(compressed.fileno())
+    except OSError:
+        partial.unlink(missing_ok=True)  # it takes room where there may be none
+        raise
     partial.rename(target)
+    sync_folder(path.parent)
     path.unlink()
 
 
-def prune(root: Path, max_bytes: int, acknowledged: Callable[[str], int]) -> None:
-    """Removes the oldest files until the archive fits, except the newest of each run and what is not acknowledged."""
-    total = sum(path.stat().st_size for path in root.glob("*/*.jsonl*"))
-    removable = []
-    for folder in root.iterdir():
-        files, done = _files(folder), acknowledged(folder.name)
-        removable += [file for file, following in pairwise(files) if _first_seq(following) <= done]
-    for path in sorted(removable, key=lambda path: path.stat().st_mtime_ns):
-        if total <= max_bytes:
+def prune(settings: Settings) -> None:
+    """Removes the oldest files until the archive fits; of a run that goes on neither the newest nor what is not
+    acknowledged. Others may be doing the same."""
+    surplus = sum(_size(file) for folder in _folders(settings) for file in _listed(folder)) - settings.archive_max_bytes
+    if surplus <= 0:
+        return
+    removable = [file for folder in _folders(settings) for file in _removable(settings, folder)]
+    for path in sorted(removable, key=_written_ns):
+        if surplus <= 0:
             return
-        total -= path.stat().st_size
-        path.unlink()
+        surplus -= _size(path)
+        path.unlink(missing_ok=True)
+        with suppress(OSError):  # it holds more, or somebody who writes to it has made it anew
+            path.parent.rmdir()
+
+
+def held(settings: Settings) -> Held:
+    """Bytes of the archive, and when its oldest event was meant to be sent."""
+    files = [file for folder in _folders(settings) for file in _listed(folder)]
+    oldest_at = None
+    for file in sorted((file for file in files if file.suffix != PARTIAL), key=_written_ns):
+        with suppress(OSError, zstandard.ZstdError):
+            if first := next(_entries(file), None):
+                oldest_at = first.sent_at_us / 1e6
+                break
+    return Held("archive", sum(map(_size, files)), settings.archive_max_bytes, "bytes", oldest_at)
 
 
 def read(settings: Settings, run: str, from_seq: int) -> Iterator[Archived]:
@@ -103,11 +181,14 @@ def read(settings: Settings, run: str, from_seq: int) -> Iterator[Archived]:
     for file, following in zip(files, [*files[1:], None], strict=True):
         if following and _first_seq(following) <= from_seq:
             continue
-        with _lines(file) as lines:
-            for line in lines:
-                entry = read_line(line)
-                if entry and entry.seq >= from_seq:
-                    yield entry
+        yield from (entry for entry in _entries(file) if entry.seq >= from_seq)
+
+
+def _entries(file: Path) -> Iterator[Archived]:
+    with _lines(file) as lines:
+        for line in lines:
+            if entry := read_line(line):
+                yield entry
 
 
 def _lines(file: Path) -> IO[bytes]:
@@ -116,10 +197,41 @@ def _lines(file: Path) -> IO[bytes]:
     return file.open("rb")
 
 
+def _removable(settings: Settings, folder: Path) -> list[Path]:
+    manifest, files = read_manifest(manifest_path(settings, folder.name)), _files(folder)
+    if manifest is None:
+        return []
+    if manifest.finished:
+        return _listed(folder)
+    return [file for file, following in pairwise(files) if _first_seq(following) <= manifest.acknowledged]
+
+
+def _folders(settings: Settings) -> list[Path]:
+    return [folder for folder in settings.archive_dir.glob("*") if folder.is_dir()]
+
+
+def _listed(folder: Path) -> list[Path]:
+    """All files of a run, unfinished ones and doubles included."""
+    return list(folder.glob("*"))
+
+
 def _files(folder: Path) -> list[Path]:
     """Files of a run in order; a plain file wins over its compressed form, whose making may have been cut off."""
     by_seq = {_first_seq(path): path for path in sorted(folder.glob("*.jsonl*"), reverse=True)}
     return [by_seq[seq] for seq in sorted(by_seq)]
+
+
+def _size(file: Path) -> int:
+    """0 of a file that is gone."""
+    with suppress(FileNotFoundError):
+        return file.stat().st_size
+    return 0
+
+
+def _written_ns(file: Path) -> int:
+    with suppress(FileNotFoundError):
+        return file.stat().st_mtime_ns
+    return 0
 
 
 def _first_seq(file: Path) -> int:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import hmac
 from http import HTTPStatus
-from typing import Any
+from typing import TypedDict
 
 from flask import Flask, Response, json, request
 from werkzeug.exceptions import HTTPException
 
+from common.disk import DiskFull
 from common.hosts import refuse_foreign_hosts
 from common.settings import Settings
+from common.tweets import Reason
 from ingest import retention
 from ingest.inbox import Inbox, Unavailable
 from ingest.source import Payload, examine, parse
@@ -32,24 +34,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     retention.watch(settings)
 
     @app.post("/api/v1/tweets")
-    def push() -> dict[str, Any]:
-        """One JSON object per line; returns when the accepted ones are acknowledged by the middleware.
-
-        `refused` names each line (from 1) that was not accepted, and why; the others are accepted all the same.
-        """
+    def push() -> Accepted:
         _authorise(settings)
-        payloads, refused = [], []
-        for number, line in enumerate(request.get_data().split(b"\n"), start=1):
-            if not line.strip():
-                continue
-            payload = examine(line)
-            if reason := objection(payload, settings.max_event_bytes):
-                refused.append({"line": number, "reason": reason})
-            else:
-                payloads.append(payload)
-        if payloads:
-            inbox.publish(payloads)
-        return {"accepted": len(payloads), "refused": refused}
+        inbox.check()
+        return accept(inbox, request.get_data(), settings.max_event_bytes)
 
     @app.get("/healthz")
     def healthz() -> dict[str, str]:
@@ -57,12 +45,60 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     @app.get("/readyz")
     def readyz() -> dict[str, str]:
+        """Whether a push would be published now."""
         inbox.check()
+        inbox.check_room()
         return {"status": "ok"}
 
     app.register_error_handler(HTTPException, _problem)
     app.register_error_handler(Unavailable, _unavailable)
+    app.register_error_handler(DiskFull, _no_room)
     return app
+
+
+class Refusal(TypedDict):
+    """A line, from 1, that was not accepted, and why."""
+
+    line: int
+    reason: Reason
+
+
+class Accepted(TypedDict):
+    """What became of a push: how many tweets were accepted, and which lines were not; the others are all the same."""
+
+    accepted: int
+    refused: list[Refusal]
+
+
+STATUSES = {
+    HTTPStatus.OK: "the accepted tweets are acknowledged by the middleware (`Accepted`)",
+    HTTPStatus.UNAUTHORIZED: "the token is missing or wrong; nothing was taken",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "the body is larger than `ingest_max_body_bytes`; nothing was taken",
+    HTTPStatus.MISDIRECTED_REQUEST: "the Host name is not one of `allowed_hosts`; nothing was taken",
+    HTTPStatus.SERVICE_UNAVAILABLE: "not now: the detail says whether the tweets may be published; see `Retry-After`",
+    HTTPStatus.INSUFFICIENT_STORAGE: "the disk of the archive is full; nothing was taken; see `Retry-After`",
+}
+"""What `POST /api/v1/tweets` answers. All but 200 are application/problem+json (RFC 9457)."""
+
+
+def accept(inbox: Inbox, body: bytes, max_event_bytes: int) -> Accepted:
+    """Publishes the tweets of a body, one JSON object per line; returns when they are acknowledged.
+
+    Raises Unavailable or DiskFull, as `Inbox.publish` does.
+    """
+    payloads: list[Payload] = []
+    refused: list[Refusal] = []
+    for number, line in enumerate(body.split(b"\n"), start=1):
+        if not line.strip():
+            continue
+        payload = examine(line)
+        if reason := objection(payload, max_event_bytes):
+            refused.append({"line": number, "reason": reason})
+        else:
+            payloads.append(payload)
+    if payloads:
+        inbox.publish(payloads)
+    return {"accepted": len(payloads), "refused": refused}
 
 
 def _authorise(settings: Settings) -> None:
@@ -77,7 +113,7 @@ class Unauthorised(HTTPException):
     description = "send the instance's ingest token as 'Authorization: Bearer …'; `murmur up` made it"
 
 
-def objection(payload: Payload, max_event_bytes: int) -> str | None:
+def objection(payload: Payload, max_event_bytes: int) -> Reason | None:
     """Why a line is not accepted, in the words of `tweets-rejected`; None if it is."""
     if len(payload.body) + 512 > max_event_bytes:
         return "too-large"
@@ -100,7 +136,15 @@ def _problem(error: HTTPException) -> Response:
 
 
 def _unavailable(error: Unavailable) -> Response:
-    response = _problem_json(HTTPStatus.SERVICE_UNAVAILABLE, "Service Unavailable", str(error))
+    return _later(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+
+
+def _no_room(error: DiskFull) -> Response:
+    return _later(HTTPStatus.INSUFFICIENT_STORAGE, f"{error}; none of the tweets was taken: push them again")
+
+
+def _later(status: HTTPStatus, detail: str) -> Response:
+    response = _problem_json(status, status.phrase, detail)
     response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
 

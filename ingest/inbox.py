@@ -4,138 +4,186 @@ from __future__ import annotations
 
 import atexit
 import logging
-import queue
+import os
+import shutil
 import threading
 import time
-from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TooLate
+from contextlib import suppress
 from datetime import datetime
 
+from common.disk import DiskFull
 from common.settings import Settings
 from ingest.manifest import ManifestWriter
 from ingest.publisher import Publisher, Stranded
 from ingest.resume import dead_runs, recover
 from ingest.source import Payload
+from ingest.waiting import Pushed, Waiting
 from middleware import connect
 from middleware.base import Middleware, MiddlewareError
 
 log = logging.getLogger(__name__)
 
 SOURCE = "http"
-QUEUED_REQUESTS = 64
+GROUP_BYTES = 16 << 20
+"""A group ends with the request with which it becomes larger."""
+
 ANSWER_SECONDS = 20.0
-"""How long a request waits for its acknowledgement."""
+"""How long a request waits for its acknowledgement, and the publisher for the middleware before the run is left."""
+
+CLOSE_SECONDS = 5.0
+ANSWERS_SECONDS = 1.0
+"""How long a process whose publisher died goes on answering."""
 
 RETRY_SECONDS = 2.0
+LOOK_SECONDS = 0.5
+"""How often an idle publisher looks whether it is to end."""
 
-Request = tuple[list[Payload], "Future[None]"]
+NOT_TAKEN = "none of the tweets was taken: push them again"
+MAYBE_TAKEN = "the tweets may be published, now or later: push them again, what is there already is dropped"
 
 
 class Unavailable(Exception):
-    """Tweets cannot be published now."""
+    """Tweets cannot be published now; the message tells whether those that were pushed may be."""
+
+
+def end_process() -> None:
+    """Ends the process once the requests are answered; what manages it starts another one."""
+    time.sleep(ANSWERS_SECONDS)
+    os._exit(1)
 
 
 class Inbox:
-    """Publishes from one thread, for all threads of the process."""
+    """Publishes from one thread, for all threads of the process, which ends with that thread."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._group_s = settings.publish_group_ms / 1000
-        self._requests: queue.Queue[Request | None] = queue.Queue(QUEUED_REQUESTS)
+        self._waiting = Waiting()
         self._publisher: Publisher | None = None
-        self._ready = False
+        self._recovered = False
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="publish", daemon=True)
         self._thread.start()
         atexit.register(self.close)
 
     def publish(self, payloads: list[Payload]) -> None:
-        """Returns when all are acknowledged. After Unavailable they may or may not be published: push them again."""
+        """Returns when all are acknowledged.
+
+        Raises Unavailable, after which they may be published if the message says so, or DiskFull: none of them is.
+        """
         self.check()
-        done: Future[None] = Future()
+        pushed = Pushed(payloads, sum(len(payload.body) for payload in payloads))
+        if not self._waiting.put(pushed):
+            raise Unavailable(f"too many requests wait already; {NOT_TAKEN}")
         try:
-            self._requests.put_nowait((payloads, done))
-            done.result(ANSWER_SECONDS)
-        except (queue.Full, TooLate, Stranded, MiddlewareError) as error:
-            raise Unavailable(f"the tweets were not acknowledged in time: {error or 'too many requests'}") from error
+            pushed.done.result(ANSWER_SECONDS)
+        except TooLate:
+            so = NOT_TAKEN if self._waiting.withdraw(pushed) else MAYBE_TAKEN
+            raise Unavailable(f"there was no acknowledgement in time; {so}") from None
+        except (MiddlewareError, Stranded) as error:
+            raise Unavailable(f"{MAYBE_TAKEN} ({error})") from error
 
     def check(self) -> None:
-        """Raises Unavailable while the middleware is not connected."""
-        if not self._ready:
-            raise Unavailable("the middleware is not connected yet")
+        """Raises Unavailable while nothing could be published, but for a full disk: only trying tells that."""
+        publisher = self._publisher
+        if not self._thread.is_alive() or self._closing.is_set():
+            raise Unavailable(f"this process is ending; {NOT_TAKEN}")
+        if not self._recovered:
+            raise Unavailable(
+                f"the middleware is not connected, or what an earlier process left is not published yet; {NOT_TAKEN}")
+        if publisher and publisher.failing:
+            raise Unavailable(f"the middleware does not take events at the moment; {NOT_TAKEN}")
+
+    def check_room(self) -> None:
+        """Raises DiskFull where the largest request would find no room."""
+        archive = self._settings.archive_dir
+        folder = next(each for each in (archive, *archive.parents) if each.exists())
+        if shutil.disk_usage(folder).free < self._settings.ingest_max_body_bytes:
+            raise DiskFull("the disk of the archive is full")
 
     def close(self) -> None:
-        """Publishes what is queued and finishes the run."""
-        if not self._closing.is_set():
-            self._closing.set()
-            self._requests.put(None)
-            self._thread.join(ANSWER_SECONDS)
+        """Publishes what is queued and finishes the run, as far as the middleware lets it within `CLOSE_SECONDS`.
+
+        What is archived and not acknowledged then is published by the next start.
+        """
+        self._closing.set()
+        self._thread.join(CLOSE_SECONDS)
 
     def _run(self) -> None:
-        with connect(self._settings) as middleware:
-            self._recover(middleware)
-            while requests := self._next_requests():
-                self._publish(middleware, requests)
-        if self._publisher:
-            self._publisher.finish()
-            self._publisher.close()
+        try:
+            with connect(self._settings) as middleware:
+                while not self._closing.is_set():
+                    self._recover(middleware)
+                    self._serve(middleware)
+        except BaseException as error:
+            log.critical("publishing failed, so this process ends: %s", error, exc_info=error)
+            self._recovered = False
+            self._refuse_waiting()
+            end_process()
 
     def _recover(self, middleware: Middleware) -> None:
-        """Waits for the middleware and publishes what dead processes left."""
-        while not self._ready and not self._closing.is_set():
+        """Waits for the middleware and publishes what dead processes, or this one, left."""
+        while not self._closing.is_set():
             try:
-                middleware.wait_until_ready(RETRY_SECONDS * 5)
+                middleware.wait_until_ready(RETRY_SECONDS)
                 for manifest in dead_runs(self._settings, SOURCE):
-                    publisher = recover(self._settings, middleware, manifest)
-                    publisher.finish()
-                    publisher.close()
-                self._ready = True
-            except (MiddlewareError, Stranded) as error:
+                    with recover(self._settings, middleware, manifest, self._closing) as publisher:
+                        publisher.finish()
+                self._recovered = True
+                return
+            except (MiddlewareError, Stranded, DiskFull) as error:
                 log.warning("trying again in %.0f s: %s", RETRY_SECONDS, error)
                 self._closing.wait(RETRY_SECONDS)
 
-    def _next_requests(self) -> list[Request]:
+    def _serve(self, middleware: Middleware) -> None:
+        """Publishes what comes, until it is to end or the run has to be recovered."""
+        while self._recovered and (group := self._next_group()):
+            self._publish(middleware, group)
+        if self._publisher:
+            with self._publisher, suppress(DiskFull):
+                if self._recovered:
+                    self._publisher.finish()
+            self._publisher = None
+
+    def _next_group(self) -> list[Pushed]:
         """The next request and all that come within `publish_group_ms`; none when closing."""
-        requests: list[Request] = []
-        deadline = 0.0
-        while True:
-            try:
-                wait = max(0.0, deadline - time.monotonic()) if requests else None
-                request = self._requests.get(timeout=wait)
-            except queue.Empty:
-                return requests
-            if request is None:
-                if requests:
-                    self._requests.put(None)
-                return requests
-            if not requests:
-                deadline = time.monotonic() + self._group_s
-            requests.append(request)
+        while not (first := self._waiting.take(LOOK_SECONDS)):
+            if self._closing.is_set():
+                return []
+        group, size, ends = [first], first.size, time.monotonic() + self._group_s
+        while size < GROUP_BYTES and (pushed := self._waiting.take(max(0.0, ends - time.monotonic()))):
+            group.append(pushed)
+            size += pushed.size
+        return group
 
-    def _publish(self, middleware: Middleware, requests: list[Request]) -> None:
-        payloads = [payload for pushed, _ in requests for payload in pushed]
-        failure: Exception | None = None
+    def _publish(self, middleware: Middleware, group: list[Pushed]) -> None:
+        payloads = [payload for pushed in group for payload in pushed.payloads]
+        failure: BaseException | None = None
         try:
-            publisher = self._begin(middleware)
-            publisher.publish([time.time_ns() // 1000] * len(payloads), payloads)
-        except (MiddlewareError, Stranded) as error:
+            self._begun(middleware).publish([time.time_ns() // 1000] * len(payloads), payloads)
+        except DiskFull as error:
             failure = error
-            self._abandon()
-        for _, done in requests:
-            if failure:
-                done.set_exception(failure)
-            else:
-                done.set_result(None)
+        except (MiddlewareError, Stranded) as error:
+            failure, self._recovered = error, False
+        except BaseException as error:
+            failure = Stranded("publishing failed, and this process ends")
+            raise error
+        finally:
+            for pushed in group:
+                if failure:
+                    pushed.done.set_exception(failure)
+                else:
+                    pushed.done.set_result(None)
 
-    def _begin(self, middleware: Middleware) -> Publisher:
+    def _begun(self, middleware: Middleware) -> Publisher:
         if self._publisher is None:
             run = f"{SOURCE}-{datetime.now():%Y%m%d-%H%M%S-%f}"
             manifest = ManifestWriter.create(self._settings, run, SOURCE, {})
-            self._publisher = Publisher(self._settings, middleware, manifest)
+            self._publisher = Publisher(
+                self._settings, middleware, manifest, stop=self._closing, patience_s=ANSWER_SECONDS)
         return self._publisher
 
-    def _abandon(self) -> None:
-        """Leaves the run unfinished, to be recovered by the next start; new tweets begin another one."""
-        if self._publisher:
-            self._publisher.close()
-            self._publisher = None
+    def _refuse_waiting(self) -> None:
+        while pushed := self._waiting.take(0):
+            pushed.done.set_exception(Stranded("publishing failed, and this process ends"))

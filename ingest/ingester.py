@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import math
 import queue
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from common.disk import DiskFull
 from common.settings import Settings
 from ingest.pacer import Pacer
-from ingest.publisher import Publisher
+from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.punctuality import Punctuality, held_us
 from ingest.source import Payload, Source
 
@@ -18,7 +21,12 @@ GROUP_EVENTS = 4096
 QUEUED_GROUPS = 4
 """Groups that wait for the publisher before generating waits too; the schedule goes on meanwhile."""
 
+FULL_SECONDS = 2.0
+"""How often it is looked whether a full disk has room again."""
+
 Group = tuple[list[int], list[Payload]]
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -39,9 +47,13 @@ class Ingester:
     """
 
     def __init__(
-        self, settings: Settings, source: Source, publisher: Publisher, rate: float | None, start_us: int | None = None
+        self, settings: Settings, source: Source, publisher: Publisher, rate: float | None, start_us: int | None = None,
+        grace_s: float = math.inf,
     ) -> None:
-        """`start_us`: when the schedule begins, µs since the epoch (default: now)."""
+        """`start_us`: when the schedule begins, µs since the epoch (default: now).
+
+        `grace_s`: how long, once it is to stop, it waits for what was taken to be acknowledged.
+        """
         self._source = source
         self._publisher = publisher
         self.pacer = Pacer(rate, start_us or time.time_ns() // 1000)
@@ -49,17 +61,26 @@ class Ingester:
         self.limit: int | None = None
         self._clock = _Clock()
         self._group_s = settings.publish_group_ms / 1000
+        self._grace_s = grace_s
         self._groups: queue.Queue[Group | None] = queue.Queue(QUEUED_GROUPS)
+        self._left: list[Group] = []
+        """Groups that were taken, and for which the queue had no room before it was to stop."""
+
+        self._refused: Group | None = None
+        """The group for which the disk had no room."""
+
+        self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._taken = publisher.total
 
     def run(self, limit: int | None, stop: threading.Event, report: Callable[[Progress], None]) -> None:
         """Returns when the source has ended, `limit` events of the run are taken or `stop` is set, and all is flushed.
 
-        Raises what the source or the publisher raised; what was taken is then in the archive.
+        Raises what the source or the publisher raised, and Stranded when `grace_s` was too short; what was taken or
+        received is then in the archive, unless the disk is full.
         """
-        self.limit = limit
-        publishing = threading.Thread(target=self._publish, name="publish")
+        self.limit, self._stop = limit, stop
+        publishing = threading.Thread(target=self._publish, name="publish", daemon=True)
         publishing.start()
         try:
             while not (stop.is_set() or self._failure or self._source.ended or self._is_complete()):
@@ -69,8 +90,7 @@ class Ingester:
                 if not (full or self._is_complete()):
                     self._pause(stop, began + self._group_s - time.monotonic())
         finally:
-            self._put(None)
-            publishing.join()
+            self._finish(publishing)
         report(self.progress())
         if self._failure:
             raise self._failure
@@ -104,20 +124,88 @@ class Ingester:
             self._put((due[:len(payloads)], payloads))
         return len(payloads) == GROUP_EVENTS
 
-    def _put(self, group: Group | None) -> None:
-        while not self._failure:
+    def _put(self, group: Group) -> None:
+        while not (self._failure or self._stop.is_set()):
             try:
                 self._groups.put(group, timeout=0.2)
                 return
             except queue.Full:
                 continue
+        self._left.append(group)
+
+    def _finish(self, publishing: threading.Thread) -> None:
+        """Lets the publisher come to its end; archives what it then has not taken."""
+        if self._stop.is_set() or self._failure:
+            self._take_the_rest()
+        waiting: list[Group | None] = [*self._left, None]
+        ends = math.inf
+        while publishing.is_alive() and time.monotonic() < ends:
+            if self._stop.is_set():
+                ends = min(ends, time.monotonic() + self._grace_s)
+            try:
+                if waiting:
+                    self._groups.put(waiting[0], timeout=0.1)
+                    del waiting[0]
+                else:
+                    publishing.join(0.1)
+            except queue.Full:
+                continue
+        if publishing.is_alive():
+            self._failure = Stranded(f"the middleware has not taken everything yet; {RESUMABLE}")
+        if self._failure:
+            self._keep([*self._unpublished(), *(group for group in waiting if group)])
+
+    def _take_the_rest(self) -> None:
+        rest = self._source.rest()
+        self._taken += len(rest)
+        for first in range(0, len(rest), GROUP_EVENTS):
+            group = rest[first:first + GROUP_EVENTS]
+            self._left.append(([time.time_ns() // 1000] * len(group), group))
+
+    def _unpublished(self) -> list[Group]:
+        groups = [self._refused] if self._refused else []
+        while True:
+            try:
+                if group := self._groups.get_nowait():
+                    groups.append(group)
+            except queue.Empty:
+                return groups
+
+    def _keep(self, groups: list[Group]) -> None:
+        """Archives what will be published when the run is resumed."""
+        for done, group in enumerate(groups):
+            try:
+                self._publisher.keep(*group)
+            except DiskFull as error:
+                lost = sum(len(payloads) for _, payloads in groups[done:])
+                self._taken -= lost
+                log.warning("%s: %d tweets that were taken do not belong to the run", error, lost)
+                return
 
     def _publish(self) -> None:
         try:
             while group := self._groups.get():
-                self._publisher.publish(*group)
+                self._publish_group(group)
         except BaseException as failure:
             self._failure = failure
+
+    def _publish_group(self, group: Group) -> None:
+        """Waits for room on the disk, if need be."""
+        waited = False
+        while True:
+            try:
+                self._publisher.publish(*group)
+                if waited:
+                    log.info("there is room on the disk again; the source goes on")
+                return
+            except DiskFull as error:
+                if self._stop.is_set():
+                    self._refused = group
+                    raise
+                if not waited:
+                    log.warning("%s; the source waits for room", error)
+                waited = True
+                self._stop.wait(FULL_SECONDS)
 
 
 class _Clock:

@@ -1,4 +1,8 @@
-"""What became of a run: `<state_dir>/runs/<run>.jsonl`, appended by its ingester, read by the audit and on resuming."""
+"""What became of a run: `<state_dir>/runs/<run>.jsonl`, kept by its ingester, read by the audit and on resuming.
+
+Three lines of JSON, of a size that does not grow: what the run is, and two states, written in turns. The newer one that
+is whole counts: a crash in the middle of writing one leaves the other, which was on disk before.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,22 @@ import json
 import os
 import re
 import time
+import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from common.disk import make_folder, needing_room, sync_folder, write_at
+from common.held import Held
 from common.settings import Settings
+from middleware.base import Closing
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+STATE_BYTES = 192
+"""Size of a state, its end of line included."""
 
 
 class RunExists(Exception):
@@ -23,7 +35,10 @@ class RunExists(Exception):
 
 @dataclass
 class Manifest:
-    """Counts are of sequence numbers from 0: `acknowledged` = n says that 0 to n - 1 are in the stream."""
+    """Counts are of sequence numbers from 0: `acknowledged` = n says that 0 to n - 1 are in the stream.
+
+    `archived` is as it was when something was acknowledged for the last time: the archive itself knows better.
+    """
 
     run: str
     source: str
@@ -35,96 +50,173 @@ class Manifest:
     total: int | None = None
 
 
-class ManifestWriter:
-    """Appends to a manifest; holds its lock as long as the process lives, so that a dead run can be told."""
+class ManifestWriter(Closing):
+    """Keeps a manifest; holds its lock until it is closed or the process ends, so that a dead run can be told."""
 
-    def __init__(self, path: Path, descriptor: int, manifest: Manifest) -> None:
+    def __init__(self, path: Path, descriptor: int, manifest: Manifest, version: int = 0) -> None:
         self.path = path
         self.manifest = manifest
-        self._descriptor = descriptor
+        self._descriptor: int | None = descriptor
+        self._version = version
+        self._states_at = len(_head(manifest))
 
     @classmethod
     def create(cls, settings: Settings, run: str, source: str, options: dict[str, Any]) -> ManifestWriter:
-        """Begins a run. Raises RunExists, or ValueError for a name that cannot be a file's."""
+        """Begins a run, and forgets old ones. Raises RunExists, DiskFull, or ValueError: no file can have the name."""
         if not RUN_NAME.fullmatch(run):
             raise ValueError(f"{run!r} cannot name a run: letters, digits, '.', '_' and '-', at most 64")
-        folder = runs_dir(settings)
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            descriptor = os.open(folder / f"{run}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o644)
-        except FileExistsError:
-            raise RunExists(f"there is a run {run!r} already: choose another name, or --resume") from None
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        manifest = Manifest(run, source, time.time_ns() // 1000, options)
-        writer = cls(folder / f"{run}.jsonl", descriptor, manifest)
-        writer._append({"run": run, "source": source, "started_at_us": manifest.started_at_us, "options": options})
-        return writer
+        path, manifest = manifest_path(settings, run), Manifest(run, source, time.time_ns() // 1000, options)
+        with needing_room(f"the manifest of {run}"):
+            make_folder(path.parent)
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            except FileExistsError:
+                raise RunExists(f"there is a run {run!r} already: choose another name, or --resume") from None
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+                write_at(descriptor, _head(manifest) + _state(manifest, 0) * 2, 0)
+                os.fsync(descriptor)
+                sync_folder(path.parent)
+            except BaseException:
+                path.unlink()
+                os.close(descriptor)
+                raise
+        prune_manifests(settings)
+        return cls(path, descriptor, manifest)
 
     @classmethod
     def reopen(cls, settings: Settings, run: str) -> ManifestWriter | None:
         """Goes on with an unfinished run whose process is gone; None if it is finished or alive."""
-        path = runs_dir(settings) / f"{run}.jsonl"
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
+        writer = cls.claim(manifest_path(settings, run))
+        if writer and writer.manifest.finished:
+            writer.close()
             return None
-        manifest = read_manifest(path)
-        if manifest is None or manifest.finished:
+        return writer
+
+    @classmethod
+    def claim(cls, path: Path) -> ManifestWriter | None:
+        """The manifest of a run that no process holds, finished or not; None if one does, or there is no such run."""
+        with suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDWR)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if found := _read(path):
+                    return cls(path, descriptor, *found)
+            except BlockingIOError:
+                pass
             os.close(descriptor)
-            return None
-        os.write(descriptor, b"\n")  # a torn last line ends here
-        return cls(path, descriptor, manifest)
+        return None
 
     def archived(self, count: int) -> None:
-        """The archive itself is what is synced; this line only tells."""
+        """The archive itself is what is synced; this is only noted, and written with what is acknowledged next."""
         self.manifest.archived = count
-        self._append({"archived": count}, sync=False)
 
     def acknowledged(self, count: int) -> None:
-        self.manifest.acknowledged = count
-        self._append({"acknowledged": count})
+        """Returns when it is on disk. Raises DiskFull, after which what was on disk before holds."""
+        self._write(acknowledged=count)
 
     def finish(self) -> None:
-        """Nothing more will come. The total is what was acknowledged."""
-        self.manifest.finished, self.manifest.total = True, self.manifest.acknowledged
-        self._append({"finished": True, "total": self.manifest.total})
+        """Nothing more will come. The total is what was acknowledged. Raises DiskFull."""
+        self._write(finished=True, total=self.manifest.acknowledged)
 
     def close(self) -> None:
-        os.close(self._descriptor)
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
 
-    def _append(self, record: dict[str, Any], sync: bool = True) -> None:
-        os.write(self._descriptor, json.dumps(record).encode() + b"\n")
-        if sync:
-            os.fsync(self._descriptor)
+    def _write(self, **changes: Any) -> None:
+        assert self._descriptor is not None, f"the manifest of {self.manifest.run} is closed"
+        before = {name: getattr(self.manifest, name) for name in changes}
+        version = self._version + 1
+        self._set(changes)
+        try:
+            with needing_room(f"the manifest of {self.manifest.run}"):
+                state = _state(self.manifest, version)
+                write_at(self._descriptor, state, self._states_at + version % 2 * STATE_BYTES)
+                os.fdatasync(self._descriptor)
+        except BaseException:
+            self._set(before)
+            raise
+        self._version = version
+
+    def _set(self, values: dict[str, Any]) -> None:
+        for name, value in values.items():
+            setattr(self.manifest, name, value)
 
 
 def runs_dir(settings: Settings) -> Path:
     return settings.state_dir / "runs"
 
 
+def manifest_path(settings: Settings, run: str) -> Path:
+    return runs_dir(settings) / f"{run}.jsonl"
+
+
 def read_manifest(path: Path) -> Manifest | None:
-    """The manifest; None if not even its first line was written. A torn last line is passed over."""
-    manifest: Manifest | None = None
-    with path.open("rb") as lines:
-        for line in lines:
-            record: dict[str, Any] = {}
-            with suppress(json.JSONDecodeError):
-                record = json.loads(line)
-            if manifest is None:
-                if "run" in record:
-                    manifest = Manifest(**record)
-                continue
-            manifest.archived = record.get("archived", manifest.archived)
-            manifest.acknowledged = record.get("acknowledged", manifest.acknowledged)
-            manifest.finished = record.get("finished", manifest.finished)
-            manifest.total = record.get("total", manifest.total)
-    return manifest
+    """The manifest; None if there is none, or its writing was cut off when the run was to begin."""
+    found = _read(path)
+    return found[0] if found else None
 
 
 def read_manifests(settings: Settings) -> dict[str, Manifest]:
     """Every run of the instance on this middleware, by name, the oldest first."""
-    found = [read_manifest(path) for path in runs_dir(settings).glob("*.jsonl")]
+    found = [read_manifest(path) for path in _paths(settings)]
     runs = sorted((manifest for manifest in found if manifest), key=lambda manifest: manifest.started_at_us)
     return {manifest.run: manifest for manifest in runs}
+
+
+def prune_manifests(settings: Settings) -> None:
+    """Forgets the oldest finished runs beyond `manifests_max` of which nothing is archived any more."""
+    surplus = len(_paths(settings)) - settings.manifests_max
+    if surplus <= 0:
+        return
+    gone = (run.run for run in read_manifests(settings).values()
+            if run.finished and not (settings.archive_dir / run.run).exists())
+    for _, run in zip(range(surplus), gone, strict=False):
+        manifest_path(settings, run).unlink(missing_ok=True)
+
+
+def held(settings: Settings) -> Held:
+    """How many runs are known, and since when."""
+    runs = list(read_manifests(settings).values())
+    oldest_at = runs[0].started_at_us / 1e6 if runs else None
+    return Held("manifests", len(runs), settings.manifests_max, "rows", oldest_at)
+
+
+def _paths(settings: Settings) -> list[Path]:
+    return list(runs_dir(settings).glob("*.jsonl"))
+
+
+def _head(manifest: Manifest) -> bytes:
+    run = {"run": manifest.run, "source": manifest.source, "started_at_us": manifest.started_at_us}
+    return json.dumps({**run, "options": manifest.options}).encode() + b"\n"
+
+
+def _state(manifest: Manifest, version: int) -> bytes:
+    """One of the two states: JSON, filled up with spaces, and its checksum."""
+    content = json.dumps({
+        "version": version, "archived": manifest.archived, "acknowledged": manifest.acknowledged,
+        "finished": manifest.finished, "total": manifest.total,
+    }).encode()
+    filled = content.ljust(STATE_BYTES - 12)
+    return b"%b # %08x\n" % (filled, zlib.crc32(filled))
+
+
+def _read(path: Path) -> tuple[Manifest, int] | None:
+    """The manifest, and the version of its newer whole state."""
+    with suppress(FileNotFoundError, ValueError, TypeError):
+        head, *states = path.read_bytes().splitlines(keepends=True)
+        manifest = Manifest(**json.loads(head))
+        newest = max(_whole(states), key=lambda state: state["version"])
+        version = newest.pop("version")
+        for name, value in newest.items():
+            setattr(manifest, name, value)
+        return manifest, version
+    return None
+
+
+def _whole(states: list[bytes]) -> Iterator[dict[str, Any]]:
+    for state in states:
+        filled, _, checksum = state.partition(b" # ")
+        if len(state) == STATE_BYTES and b"%08x\n" % zlib.crc32(filled) == checksum:
+            yield json.loads(filled)

@@ -8,51 +8,57 @@ after it was looked for, which the read-back makes improbable and *trending* and
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 
+from common.disk import DiskFull
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
 from common.tweets import RAW, STAGES
 from ingest.archive import Archive
-from ingest.manifest import ManifestWriter, read_manifest, runs_dir
+from ingest.manifest import ManifestWriter
 from ingest.readback import published
 from ingest.source import Payload
 from ingest.stamp import Archived, Stamper
-from middleware.base import Middleware, MiddlewareError, Producer
+from middleware.base import Closing, Middleware, MiddlewareError, Producer
 
 log = logging.getLogger(__name__)
 
-RETRY_SECONDS = 300.0
+PATIENCE_SECONDS = 300.0
 """How long a middleware may stay away before a run ends."""
 
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.5, 10.0
+
+RESUMABLE = "nothing that was archived is lost: `murmur ingest --resume` publishes it once the middleware is back"
 
 
 class Stranded(Exception):
     """The middleware stayed away; the run can be resumed."""
 
 
-class Publisher:
-    """Publishes one run; for one thread."""
+class Publisher(Closing):
+    """Publishes one run; for one thread, but for `keep` and the properties. Closing it closes the manifest."""
 
     def __init__(
         self, settings: Settings, middleware: Middleware, manifest: ManifestWriter, producer: Producer | None = None,
-        process: str | None = None,
+        stop: threading.Event | None = None, patience_s: float = PATIENCE_SECONDS,
     ) -> None:
-        """`producer` of `tweets-raw`, where one is open already; `process` names this one among those of one source."""
+        """`producer` of `tweets-raw`, where one is open already. Once `stop` is set nothing is tried again."""
         run = manifest.manifest
         self.total = run.archived
         self.refused = 0
+        self.failing = False
+        """Whether the last attempt to send failed, and is being repeated."""
         self._middleware = middleware
         self._manifest = manifest
         self._stamper = Stamper(run.source, run.run, settings.max_event_bytes)
-        self._archive = Archive(settings, run.run, run.archived, lambda name: _acknowledged(settings, name))
-        own = process or run.source
-        self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, STAGES[0], own)
+        self._archive, self._archiving = Archive(settings, run.run), threading.Lock()
+        self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, STAGES[0], run.run)
         self._producer = producer
+        self._stop, self._patience_s = stop or threading.Event(), patience_s
         self._delay_us = delay_us(settings, STAGES[0])
         self._sent_us, self._sending_since_us = 0, 0
 
@@ -71,19 +77,28 @@ class Publisher:
         return self._manifest.manifest.acknowledged
 
     def publish(self, sent_at_us: Sequence[int], payloads: Sequence[Payload]) -> None:
-        """Returns when the payloads are acknowledged. Raises Stranded."""
-        entries = [
-            Archived(self.total + n, sent, payload)
-            for n, (sent, payload) in enumerate(zip(sent_at_us, payloads, strict=True))
-        ]
+        """Returns when the payloads are acknowledged. Raises Stranded, or DiskFull if not even one was archived."""
+        entries = self.keep(sent_at_us, payloads)
+        self.republish(entries, entries[-1].seq + 1 if entries else self.total)
+
+    def keep(self, sent_at_us: Sequence[int], payloads: Sequence[Payload]) -> list[Archived]:
+        """Archives payloads as the next ones of the run. Raises DiskFull, and none of them belongs to it then."""
         line = self._stamper.line
-        self._archive.append([line(*entry) for entry in entries], self.total + len(entries))
-        self.total += len(entries)
-        self._manifest.archived(self.total)
-        self.republish(entries, self.total)
+        with self._archiving:
+            entries = [
+                Archived(self.total + n, sent, payload)
+                for n, (sent, payload) in enumerate(zip(sent_at_us, payloads, strict=True))
+            ]
+            self._archive.append([line(*entry) for entry in entries], self.total)
+            self.total += len(entries)
+            self._manifest.archived(self.total)
+        return entries
 
     def republish(self, entries: Sequence[Archived], acknowledged: int) -> None:
-        """Publishes what is archived already; afterwards all events below `acknowledged` are in the stream."""
+        """Publishes what is archived already; afterwards all events below `acknowledged` are in the stream.
+
+        Raises Stranded.
+        """
         events, refused = {}, 0
         for seq, sent_at_us, payload in entries:
             event = self._stamper.event(seq, sent_at_us, payload)
@@ -91,43 +106,45 @@ class Publisher:
             # It only stands for a payload that is unusable or too large then; *enrich* will reject it.
             refused += payload.tweet is None or len(event) < len(payload.tweet)
         self._sending_since_us = time.monotonic_ns() // 1000
-        self._send_surely(events)
-        self._sent_us, self._sending_since_us = self.sending_us, 0
-        self._manifest.acknowledged(acknowledged)
+        try:
+            self._send_surely(events)
+        finally:
+            self._sent_us, self._sending_since_us = self.sending_us, 0
+        self._acknowledge(acknowledged)
         self._telemetry.record([entry.sent_at_us for entry in entries])
         self.refused += refused
 
     def finish(self) -> None:
-        """Nothing more will come."""
+        """Nothing more will come. Raises DiskFull."""
         self._manifest.finish()
 
     def close(self) -> None:
+        """Does not wait for a `send` that is going on in another thread."""
         self._archive.close()
         self._telemetry.close()
         self._manifest.close()
-        if self._producer:
+        if self._producer and not self.sending:
             with suppress(MiddlewareError):  # everything acknowledged was flushed
                 self._producer.close()
 
     def _send_surely(self, events: dict[int, tuple[str, bytes]]) -> None:
-        deadline, wait, failed = time.monotonic() + RETRY_SECONDS, FIRST_WAIT_SECONDS, False
+        deadline, wait = time.monotonic() + self._patience_s, FIRST_WAIT_SECONDS
         while events:
             try:
-                if failed:
-                    there = published(self._middleware, self._manifest.manifest.run, min(events))
+                if self.failing:
+                    left = max(0.0, deadline - time.monotonic())
+                    there = published(self._middleware, self._manifest.manifest.run, min(events), left)
                     events = {seq: event for seq, event in events.items() if seq not in there}
                 self._send(events)
-                return
+                break
             except MiddlewareError as error:
-                failed, self._producer = True, None
-                if time.monotonic() + wait > deadline:
-                    raise Stranded(
-                        f"the middleware did not take events for {RETRY_SECONDS:.0f} s ({error}); nothing is lost: "
-                        "`murmur ingest --resume` publishes what is archived once it is back"
-                    ) from error
+                self.failing, self._producer = True, None
+                if self._stop.is_set() or time.monotonic() + wait > deadline:
+                    raise Stranded(f"the middleware does not take events ({error}); {RESUMABLE}") from error
                 log.warning("publishing again in %.1f s: %s", wait, error)
-                time.sleep(wait)
+                self._stop.wait(wait)
                 wait = min(2 * wait, LONGEST_WAIT_SECONDS)
+        self.failing = False
 
     def _send(self, events: dict[int, tuple[str, bytes]]) -> None:
         self._producer = self._producer or self._middleware.producer(RAW)
@@ -137,8 +154,14 @@ class Publisher:
         slow_down(self._delay_us, len(events))
         self._producer.flush()
 
-
-def _acknowledged(settings: Settings, run: str) -> int:
-    path = runs_dir(settings) / f"{run}.jsonl"
-    manifest = read_manifest(path) if path.exists() else None
-    return manifest.acknowledged if manifest else 0
+    def _acknowledge(self, count: int) -> None:
+        """The events are in the stream: without room to say so it waits, since the next start would look for them."""
+        while True:
+            try:
+                self._manifest.acknowledged(count)
+                return
+            except DiskFull as error:
+                if self._stop.is_set():
+                    raise Stranded(f"{error}; {RESUMABLE}") from error
+                log.warning("trying again in %.0f s: %s", LONGEST_WAIT_SECONDS, error)
+                self._stop.wait(LONGEST_WAIT_SECONDS)

@@ -4,39 +4,53 @@ from __future__ import annotations
 
 import logging
 import re
+import time
 import uuid
 
 import orjson
 
 from common.tweets import RAW
-from middleware.base import Middleware, MiddlewareError
+from middleware.base import Middleware, MiddlewareError, Overtaken, Unreachable
 
 log = logging.getLogger(__name__)
 
 POLL_EVENTS = 10_000
-QUIET_POLLS, POLL_SECONDS = 3, 1.5
-"""The stream counts as read when nothing came this often, for so long each."""
-
-STAMP_BYTES = 512
-"""The stamp stands in the first bytes of an event."""
+POLL_SECONDS = 1.5
+READ_SECONDS = 600.0
+"""How long reading the whole stream may take."""
 
 
-def published(middleware: Middleware, run: str, from_seq: int) -> set[int]:
-    """Sequence numbers of the run, from `from_seq` on, that are in the stream. Reads all of it, from its head."""
+def published(middleware: Middleware, run: str, from_seq: int, timeout: float = READ_SECONDS) -> set[int]:
+    """Sequence numbers of the run, from `from_seq` on, that are in the stream.
+
+    Reads it from its head to where it ends now, whatever others add meanwhile. Raises Unreachable after `timeout`
+    seconds, and what else the middleware raises.
+    """
     group = f"readback-{uuid.uuid4().hex[:12]}"
-    pattern = re.compile(rb'"run":%b,"seq":(\d+)\}' % re.escape(orjson.dumps(run)))
-    found: set[int] = set()
-    try:
-        with middleware.consumer(RAW, group, start="head") as consumer:
-            quiet = 0
-            while quiet < QUIET_POLLS:
-                events = consumer.poll(POLL_EVENTS, POLL_SECONDS)
-                quiet = 0 if events else quiet + 1
-                stamps = (pattern.search(event, 0, STAMP_BYTES) for event in events)
-                found.update(int(stamp[1]) for stamp in stamps if stamp)
-    finally:
+    stamp = re.compile(rb'\{"ingest":\{"sent_at_us":-?\d+,"source":"[^"]*","run":%b,"seq":(\d+)\}'
+                       % re.escape(orjson.dumps(run)))
+    deadline = time.monotonic() + timeout
+    while True:
         try:
-            middleware.forget_group(RAW, group)
-        except MiddlewareError as error:  # it is in nobody's way, and what was found holds
-            log.warning("the group %s stays behind: %s", group, error)
-    return {seq for seq in found if seq >= from_seq}
+            found = _read(middleware, group, stamp, deadline)
+            return {seq for seq in found if seq >= from_seq}
+        except Overtaken:
+            log.info("the head of %s moved while it was read; reading again", RAW)
+        finally:
+            try:
+                middleware.forget_group(RAW, group)
+            except MiddlewareError as error:  # it is in nobody's way, and what was found holds
+                log.warning("the group %s stays behind: %s", group, error)
+
+
+def _read(middleware: Middleware, group: str, stamp: re.Pattern[bytes], deadline: float) -> set[int]:
+    end = middleware.end(RAW)
+    found: set[int] = set()
+    with middleware.consumer(RAW, group, start="head") as consumer:
+        while True:
+            stamps = map(stamp.match, consumer.poll(POLL_EVENTS, POLL_SECONDS))
+            found.update(int(match[1]) for match in stamps if match)
+            if consumer.has_reached(end):
+                return found
+            if time.monotonic() > deadline:
+                raise Unreachable(f"{RAW} could not be read to its end in time")

@@ -8,26 +8,28 @@ had a limit, and a replay, goes on to its end.
 from __future__ import annotations
 
 import logging
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
 from common.settings import Settings
 from ingest import archive
 from ingest.manifest import Manifest, ManifestWriter, read_manifests
-from ingest.publisher import Publisher
+from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.readback import published
 from ingest.replay import Replay
 from ingest.source import Source
 from ingest.stamp import Archived, created_now
 from ingest.synthetic import Synthetic
-from middleware.base import Middleware
+from middleware.base import Middleware, Unreachable
 
 log = logging.getLogger(__name__)
 
 GROUP_EVENTS = 2048
-READY_SECONDS = 120.0
+READY_SECONDS, ASK_SECONDS = 120.0, 5.0
 
 
 def dead_runs(settings: Settings, source: str | None = None) -> Iterator[ManifestWriter]:
@@ -39,24 +41,29 @@ def dead_runs(settings: Settings, source: str | None = None) -> Iterator[Manifes
             yield writer
 
 
-def recover(settings: Settings, middleware: Middleware, manifest: ManifestWriter) -> Publisher:
+def recover(settings: Settings, middleware: Middleware, manifest: ManifestWriter,
+            stop: threading.Event | None = None) -> Publisher:
     """Publishes what of the run is archived and not in the stream; the publisher can go on with the run.
 
-    Waits for the middleware: what ended the ingester may have ended that too. Raises Unreachable.
+    Waits for the middleware: what ended the ingester may have ended that too. Raises Unreachable or another
+    MiddlewareError, or Stranded, which comes early once `stop` is set; the run can then be recovered again.
     """
-    middleware.wait_until_ready(READY_SECONDS)
-    run = manifest.manifest
-    dated_now = run.options.get("timestamps") == "now"
-    unacknowledged = _archived_seqs(settings, run)
-    there = published(middleware, run.run, run.acknowledged) if unacknowledged else set()
-    run.archived = max([run.acknowledged, *(seq + 1 for seq in unacknowledged)])
-    publisher = Publisher(settings, middleware, manifest)
-    missing = (entry for entry in archive.read(settings, run.run, run.acknowledged) if entry.seq not in there)
-    count = 0
-    while group := list(islice(missing, GROUP_EVENTS)):
-        count += len(group)
-        publisher.republish([_sent_now(entry, dated_now) for entry in group], group[-1].seq + 1)
-    manifest.acknowledged(run.archived)
+    with ExitStack() as undo:
+        undo.enter_context(manifest)
+        _await(middleware, stop or threading.Event())
+        run = manifest.manifest
+        dated_now = run.options.get("timestamps") == "now"
+        unacknowledged = [entry.seq for entry in archive.read(settings, run.run, run.acknowledged)]
+        there = published(middleware, run.run, run.acknowledged) if unacknowledged else set()
+        run.archived = max([run.acknowledged, *(seq + 1 for seq in unacknowledged)])
+        publisher = undo.enter_context(Publisher(settings, middleware, manifest, stop=stop))
+        missing = (entry for entry in archive.read(settings, run.run, run.acknowledged) if entry.seq not in there)
+        count = 0
+        while group := list(islice(missing, GROUP_EVENTS)):
+            count += len(group)
+            publisher.republish([_sent_now(entry, dated_now) for entry in group], group[-1].seq + 1)
+        manifest.acknowledged(run.archived)
+        undo.pop_all()
     log.info("run %s: %d events were published again, %d were in the stream", run.run, count, len(there))
     return publisher
 
@@ -74,8 +81,16 @@ def rest(run: Manifest) -> Source | None:
     return source
 
 
-def _archived_seqs(settings: Settings, run: Manifest) -> list[int]:
-    return [entry.seq for entry in archive.read(settings, run.run, run.acknowledged)]
+def _await(middleware: Middleware, stop: threading.Event) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    while True:
+        try:
+            return middleware.wait_until_ready(ASK_SECONDS)
+        except Unreachable as error:
+            if stop.is_set():
+                raise Stranded(f"{error}; {RESUMABLE}") from error
+            if time.monotonic() > deadline:
+                raise
 
 
 def _sent_now(entry: Archived, dated_now: bool) -> Archived:

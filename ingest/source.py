@@ -46,6 +46,10 @@ class Source(ABC):
         """Passes over the payloads that an earlier process took. Sources that cannot be repeated need not."""
         raise NotImplementedError(f"a run of {self.name} cannot be continued")
 
+    def rest(self) -> list[Payload]:
+        """What was received and not taken; afterwards nothing comes any more. Empty where it can be had again."""
+        return []
+
     def options(self) -> dict[str, Any]:
         """What makes the same source again; JSON."""
         return {}

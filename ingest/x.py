@@ -135,6 +135,10 @@ class SampledStream(Source):
             raise self._failure
         return payloads
 
+    def rest(self) -> list[Payload]:
+        self.close()
+        return self.take(range(QUEUED_TWEETS)) if self._received.qsize() else []
+
     def close(self) -> None:
         self._closing.set()
         self._connection.disconnect()

@@ -86,7 +86,7 @@ class Generation:
         with connect(settings) as middleware:
             producer = middleware.producer(RAW)
             manifest = ManifestWriter.create(settings, part.run, source.name, {**source.options(), "rate": part.rate})
-            publisher = Publisher(settings, middleware, manifest, producer, process=f"load-{part.process}")
+            publisher = Publisher(settings, middleware, manifest, producer)
             collect_seldom()
             start_us = self._await_start() + part.offset_us()
             self._ingester = Ingester(settings, source, publisher, part.rate / part.processes, start_us)

@@ -13,7 +13,7 @@ import psutil
 
 from common.settings import Settings
 from deploy.local.process import ends_with_parent
-from ingest.manifest import runs_dir
+from ingest.manifest import manifest_path
 from ingest.pacer import Pacer
 from ingest.synthetic import Size
 from loadgen.board import Board
@@ -153,7 +153,7 @@ def remove_runs(settings: Settings, runs: Sequence[str]) -> None:
     """Removes archive and manifest of runs; what they left in streams, database and index is bounded there."""
     for run in runs:
         shutil.rmtree(settings.archive_dir / run, ignore_errors=True)
-        (runs_dir(settings) / f"{run}.jsonl").unlink(missing_ok=True)
+        manifest_path(settings, run).unlink(missing_ok=True)
 
 
 def processes_for(rate: float, cores: int) -> int:

@@ -16,6 +16,10 @@ Start = Literal["committed", "head", "tail"]
 """Where a consumer begins: the group's committed position (the head if there is none), or head or tail regardless."""
 
 
+MAX_KEY_BYTES = 64 << 10
+"""What every middleware takes as a key beside the largest event."""
+
+
 class MiddlewareError(Exception):
     """Base of what a middleware raises; the message names the way out."""
 
@@ -41,7 +45,18 @@ class StreamReplaced(MiddlewareError):
 
 
 class Overtaken(MiddlewareError):
-    """Retention removed events that the group had not committed. Nobody goes on behind them silently."""
+    """Retention removed events that the group had not committed. Nobody goes on behind them silently.
+
+    To try again does not help: `murmur accept-loss` tells what is gone and moves the group on.
+    """
+
+    @classmethod
+    def at(cls, reader: str, partition: int, position: int, head: int, unit: str) -> Self:
+        """`reader`: stream and group; `unit`: what an offset counts."""
+        return cls(
+            f"{reader}: retention removed offsets {position} to {head - 1} of partition {partition} before they were "
+            f"committed ({head - position} {unit}); `murmur accept-loss` tells what is gone and goes on behind it"
+        )
 
 
 @dataclass(frozen=True)
@@ -124,6 +139,7 @@ class Producer(Closing, ABC):
     def send(self, key: str, event: bytes) -> None:
         """Queues an event; events of one key keep their order. Blocks while too many are in flight.
 
+        A key is any text of at most MAX_KEY_BYTES in UTF-8, an empty one too; halves of surrogate pairs have no UTF-8.
         Raises EventTooLarge at once; a failure to deliver is raised by `flush`.
         """
 
@@ -135,9 +151,17 @@ class Producer(Closing, ABC):
 class Consumer(Closing, ABC):
     """Member of a named group that shares one stream; for one thread."""
 
+    passed_over = 0
+    """How far retention carried a consumer from the head past events that it had not handed out: 0 means that nothing
+    is missing. In offsets of the middleware, summed over the partitions: events and gaps on Kafka, bytes on Pravega."""
+
     @abstractmethod
     def poll(self, max_events: int, timeout: float) -> list[bytes]:
-        """Next events, at most `max_events`; empty when none came within `timeout` seconds."""
+        """Next events, at most `max_events`; empty when none came within `timeout` seconds.
+
+        Raises Overtaken, each time, but never instead of events that were taken already; StreamReplaced; and other
+        errors where the member cannot go on, or the servers do not answer.
+        """
 
     @abstractmethod
     def commit(self) -> None:
@@ -191,6 +215,10 @@ class Middleware(Closing, ABC):
         Its share may be kept for a while when it ends, for its successor of the same name; a member without a name
         leaves for good when it is closed. `start` other than committed moves the whole group, so only its first member
         may ask for it. Raises UnknownStream or Unreachable.
+
+        What a group has not committed is its own: where retention was faster, at the start or while a member reads,
+        `poll` raises Overtaken, and a group goes on only when somebody has accepted the loss. Who starts at the head
+        wants what is there, and not what was: its `poll` goes on at the new head and tells so by `passed_over`.
         """
 
     @abstractmethod

@@ -20,7 +20,9 @@ NAME = "enrich"
 
 def start(spark: SparkSession, middleware: Middleware) -> StreamingQuery:
     settings = middleware.settings
-    rules = Rules(settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s)
+    rules = Rules(
+        settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s, settings.max_hashtags
+    )
     telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "enriched", "spark")
     spark.streams.addListener(measures.EnrichTelemetry(telemetry))
     raw = streams.read(spark, middleware, RAW).select("event")

@@ -28,10 +28,16 @@ class Rules(NamedTuple):
     max_event_bytes: int
     allowed_lateness_s: int
     future_tolerance_s: int
+    max_hashtags: int
+
+    def is_future(self, us: int, now_us: int) -> bool:
+        """Further ahead than clocks may be apart; both in µs since the epoch."""
+        return us > now_us + self.future_tolerance_s * 1_000_000
 
 
 class Outcome(NamedTuple):
-    """A row for the sink, and what the telemetry counts. `sent_at_us` is None if the stamp was unreadable."""
+    """A row for the sink, and what the telemetry counts. `sent_at_us` is None if no stamp could be read that
+    can be true."""
 
     event: bytes
     key: str
@@ -47,20 +53,19 @@ def enrich_event(raw: bytes, rules: Rules, now_us: int, utf8: bool = False) -> O
     origin = tweet = None
     try:
         if len(raw) <= rules.max_event_bytes and (utf8 or is_utf8(raw)):
-            tweet = well_formed(raw)
+            tweet = well_formed(raw, rules.max_hashtags)
         if tweet is None:
             origin = Origin(raw)
-            tweet = examined(origin, rules.max_event_bytes)
+            tweet = examined(origin, rules.max_event_bytes, rules.max_hashtags)
         return _enriched(tweet, rules, now_us)
     except Rejection as rejection:
-        return _rejected(origin or Origin(raw, tweet and tweet.ingest), rejection.reason, now_us)
+        return _rejected(origin or Origin(raw, tweet and tweet.ingest), rejection.reason, rules, now_us)
 
 
 def _enriched(raw: RawTweet, rules: Rules, now_us: int) -> Outcome:
     created_us, created_at = _created(raw.created_at)
     sent_us = raw.ingest.sent_at_us
-    tolerance_us = rules.future_tolerance_s * 1_000_000
-    if created_us > sent_us + tolerance_us or sent_us > now_us + tolerance_us:
+    if rules.is_future(created_us, sent_us) or rules.is_future(sent_us, now_us):
         raise Rejection("future")
     late = created_us < sent_us - rules.allowed_lateness_s * 1_000_000
     event = to_json(EnrichedTweet(
@@ -72,7 +77,7 @@ def _enriched(raw: RawTweet, rules: Rules, now_us: int) -> Outcome:
     return Outcome(event, str(raw.tweet_id), ENRICHED, None, late, sent_us)
 
 
-def _rejected(origin: Origin, reason: Reason, now_us: int) -> Outcome:
+def _rejected(origin: Origin, reason: Reason, rules: Rules, now_us: int) -> Outcome:
     rejected = RejectedEvent(
         reason=reason,
         event=base64.b64encode(origin.body[:REJECTED_EVENT_BYTES]).decode(),
@@ -82,6 +87,8 @@ def _rejected(origin: Origin, reason: Reason, now_us: int) -> Outcome:
         rejected_at=_rfc3339(now_us),
     )
     sent_at_us = origin.ingest.sent_at_us if origin.ingest else None
+    if sent_at_us is not None and rules.is_future(sent_at_us, now_us):
+        sent_at_us = None  # nobody has sent it yet: as the newest stamp of all it would hide every backlog
     return Outcome(to_json(rejected), rejected.sha256, REJECTED, reason, False, sent_at_us)
 
 

@@ -87,7 +87,7 @@ def is_utf8(raw: bytes) -> bool:
         return False
 
 
-def well_formed(raw: bytes) -> RawTweet | None:
+def well_formed(raw: bytes, max_hashtags: int) -> RawTweet | None:
     """The tweet of an event that is UTF-8, with nothing unusual; None means that it has to be examined."""
     try:
         event = _decode(raw)
@@ -99,12 +99,15 @@ def well_formed(raw: bytes) -> RawTweet | None:
             and 0 <= ingest.sent_at_us < _INT64 and 0 <= ingest.seq < _INT64):
         return None
     listed = data.entities.hashtags if data.entities else None
-    tags = hashtags(data.text) if listed is None else normal_hashtags([each.tag for each in listed])
+    if listed is None:
+        tags = hashtags(data.text, None, max_hashtags)
+    else:
+        tags = normal_hashtags([each.tag for each in listed], max_hashtags)
     lang = _language(data.lang) if data.lang else UNDETERMINED
     return RawTweet(ingest, tweet_id, data.created_at, data.author_id, lang, data.text, tags)
 
 
-def examined(origin: Origin, max_event_bytes: int) -> RawTweet:
+def examined(origin: Origin, max_event_bytes: int, max_hashtags: int) -> RawTweet:
     """The tweet of any event. Raises Rejection, with what was learnt until then in `origin`."""
     envelope = _object(parse_json(origin.body))
     ingest = origin.ingest = _stamp(envelope)
@@ -115,25 +118,31 @@ def examined(origin: Origin, max_event_bytes: int) -> RawTweet:
     created_at, author_id = _field(data, "created_at", str), _author(data)
     lang = data.get("lang")
     language = _language(lang) if isinstance(lang, str) else UNDETERMINED
-    return RawTweet(ingest, tweet_id, created_at, author_id, language, text, hashtags(text, data.get("entities")))
+    tags = hashtags(text, data.get("entities"), max_hashtags)
+    return RawTweet(ingest, tweet_id, created_at, author_id, language, text, tags)
 
 
 def parse_json(raw: bytes) -> Any:
     """The value of a JSON text; of repeated keys the last counts. Raises Rejection.
 
     Lone surrogates (`\\ud83d`), which orjson refuses, are let through: JSON allows them, and texts are made readable
-    later. NaN and Infinity are refused, and so is nesting deeper than the parsers go.
+    later. So are numbers of any length. NaN and Infinity are refused, and so is nesting deeper than the parsers go.
     """
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError:
         pass
     try:
-        return json.loads(raw.decode(), parse_constant=_refuse)
+        return json.loads(raw.decode(), parse_constant=_refuse, parse_int=_integer)
     except UnicodeDecodeError:
         raise Rejection("invalid-utf8") from None
     except (ValueError, RecursionError):
         raise Rejection("not-json") from None
+
+
+def _integer(digits: str) -> int | float:
+    """Python refuses thousands of digits, and no field takes more than 64 bits anyway."""
+    return int(digits) if len(digits) <= 20 else float(digits)
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -100,7 +100,7 @@ class Memory(Middleware):
         if start != "committed" or group not in log.groups:
             tail = start == "tail"
             log.groups[group] = {n: part.end if tail else part.head for n, part in enumerate(log.partitions)}
-        return MemoryConsumer(self, stream, group)
+        return MemoryConsumer(self, stream, group, from_head=start == "head")
 
     def end(self, stream: str) -> Position:
         log = self.log(stream)
@@ -196,8 +196,8 @@ class MemoryProducer(Producer):
 class MemoryConsumer(Consumer):
     """Every n-th partition is the share of one of n members. Shares change at the next poll of each."""
 
-    def __init__(self, memory: Memory, stream: str, group: str) -> None:
-        self._memory, self._stream, self._group = memory, stream, group
+    def __init__(self, memory: Memory, stream: str, group: str, from_head: bool) -> None:
+        self._memory, self._stream, self._group, self._from_head = memory, stream, group, from_head
         self._life = memory.log(stream).life
         self._offsets: dict[int, int] = {}
         self._places: list[str] = []
@@ -206,6 +206,7 @@ class MemoryConsumer(Consumer):
     def poll(self, max_events: int, timeout: float) -> list[bytes]:
         self._memory.on_poll()
         log = self._memory.log(self._stream)
+        self._require(log.life)
         own = self._own(log)
         self._offsets = {n: self._offsets.get(n, log.groups[self._group][n]) for n in own}
         events: list[bytes] = []
@@ -213,7 +214,12 @@ class MemoryConsumer(Consumer):
         for n in own:
             partition, offset = log.partitions[n], self._offsets[n]
             if offset < partition.head:
-                raise Overtaken(f"{self._stream}: events {offset} to {partition.head - 1} of partition {n} are gone")
+                if events:
+                    continue  # it comes again, when nothing was taken
+                if not self._from_head:
+                    raise Overtaken.at(f"{self._stream}, group {self._group}", n, offset, partition.head, "events")
+                self.passed_over += partition.head - offset
+                offset = self._offsets[n] = partition.head
             taken = partition.events[offset - partition.head :][: max_events - len(events)]
             self._places += [f"{n}/{offset + index}" for index in range(len(taken))]
             self._offsets[n] += len(taken)
@@ -225,8 +231,8 @@ class MemoryConsumer(Consumer):
 
     def has_reached(self, end: Position) -> bool:
         log = self._memory.log(self._stream)
-        if {self._life, log.life} != {end.life}:
-            raise StreamReplaced(f"{self._stream} was deleted and made anew")
+        self._require(log.life)
+        self._require(end.life)
         committed = log.groups[self._group]
         return all(
             max(self._offsets.get(n, committed[n]), log.partitions[n].head) >= end.offsets[n] for n in self._own(log)
@@ -241,6 +247,10 @@ class MemoryConsumer(Consumer):
     def close(self) -> None:
         if self in self._members:
             self._members.remove(self)
+
+    def _require(self, life: str) -> None:
+        if life != self._life:
+            raise StreamReplaced(f"{self._stream} was deleted and made anew")
 
     @property
     def _members(self) -> list[MemoryConsumer]:

@@ -73,10 +73,10 @@ NOT_SETTLED = (
     KafkaError.NON_EMPTY_GROUP, KafkaError.UNKNOWN_MEMBER_ID,
     KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
     KafkaError.LEADER_NOT_AVAILABLE, KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.FENCED_LEADER_EPOCH, KafkaError.UNKNOWN_LEADER_EPOCH, KafkaError._NOENT,
 )  # fmt: skip
 """A member with a name that has ended still counts as one until its session is over. A broker that has just started
-reads its groups first, and for a moment tells of its partitions what held before."""
+reads its groups first, and for a moment tells of its partitions what held before, or (_NOENT) nothing."""
 
 CHATTER_SECONDS = 10.0
 
@@ -168,7 +168,7 @@ class Kafka(Middleware):
         with self._raising(Unreachable, f"cannot join the group {group} of {stream}"):
             return KafkaConsumer(
                 self._configuration(), self.stream_name(stream), self._group(stream, group), member,
-                lambda: self._life(stream),
+                lambda: self._life(stream), from_head=start == "head",
             )
 
     def end(self, stream: str) -> Position:

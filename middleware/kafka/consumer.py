@@ -8,14 +8,16 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import confluent_kafka
-from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
+from confluent_kafka import OFFSET_STORED, KafkaError, KafkaException, Message, TopicPartition
 
-from middleware.base import Consumer, MiddlewareError, Position, StreamReplaced, Unreachable
+from middleware.base import Consumer, MiddlewareError, Overtaken, Position, StreamReplaced, Unreachable
 
 log = logging.getLogger(__name__)
 
 SESSION_SECONDS = 10
 """How long a member that ended without leaving keeps its share."""
+
+ANSWER_SECONDS = 5.0
 
 JOIN_SECONDS = 10.0
 """How long to wait for a share of the stream at the start. Others of the group may be slow to let go of theirs."""
@@ -47,13 +49,15 @@ class KafkaConsumer(Consumer):
     """
 
     def __init__(
-        self, configuration: dict[str, Any], topic: str, group: str, member: str, life: Callable[[], str]
+        self, configuration: dict[str, Any], topic: str, group: str, member: str, life: Callable[[], str],
+        from_head: bool,
     ) -> None:
         """`life`: tells this topic from one that is made under its name when it was deleted."""
-        self._topic = topic
+        self._topic, self._group, self._from_head = topic, group, from_head
         self._identify, self._life, self._identified = life, life(), time.monotonic()
         self._uncommitted: dict[int, int] = {}  # by partition, the offset after the last event handed out
         self._looked: dict[int, int] = {}  # by partition held, the offset up to which the client found no more
+        self._adrift: set[int] = set()  # partitions held that have no event at the position
         self._early: list[Message] = []  # read, not yet handed out
         self._handed_out: list[Message] = []  # by the last poll
         self._joined = self._closed = False
@@ -65,7 +69,7 @@ class KafkaConsumer(Consumer):
             "heartbeat.interval.ms": 1000,
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
-            "auto.offset.reset": "earliest",
+            "auto.offset.reset": "error",
             "enable.partition.eof": True,  # offsets have gaps, so the last event does not tell that the end is reached
             "fetch.error.backoff.ms": 100,
             "fetch.queue.backoff.ms": QUEUE_FULL_MS,
@@ -82,6 +86,8 @@ class KafkaConsumer(Consumer):
     def poll(self, max_events: int, timeout: float) -> list[bytes]:
         deadline = time.monotonic() + timeout
         while not self._early:
+            if self._adrift:
+                self._moor()
             left = deadline - time.monotonic()
             self._read(1, max(0.0, left))
             if left <= 0:
@@ -107,24 +113,26 @@ class KafkaConsumer(Consumer):
         return reached
 
     def _positions(self) -> Iterable[tuple[int, int]]:
-        """Each partition held, with the offset before which nothing is left to hand out; 0 where it is not known yet.
+        """Each partition held, with the offset before which nothing is left to hand out.
 
-        That of the next event, if it is there already, and otherwise how far the client has looked.
+        That of the next event, if it is there already, and otherwise how far the client has looked: OFFSET_STORED as
+        long as that is unknown.
         """
-        positions = {at: max(looked, self._uncommitted.get(at, 0)) for at, looked in self._looked.items()}
+        positions = {at: max(looked, self._uncommitted.get(at, looked)) for at, looked in self._looked.items()}
         positions |= {message.partition() or 0: message.offset() or 0 for message in reversed(self._early)}
         return positions.items()
 
     def _stay_with_it(self) -> None:
         """Raises StreamReplaced: the client itself does not notice it as long as its offsets are there."""
-        if time.monotonic() - self._identified < IDENTIFY_SECONDS:
-            return
-        try:
-            life = self._identify()
-        except Unreachable as error:
-            log.info("%s", error)
-            return
-        self._identified = time.monotonic()
+        if time.monotonic() - self._identified > IDENTIFY_SECONDS:
+            try:
+                self._require_life()
+            except Unreachable as error:
+                log.info("%s", error)
+
+    def _require_life(self) -> None:
+        """Raises StreamReplaced, UnknownStream or Unreachable."""
+        life, self._identified = self._identify(), time.monotonic()
         if life != self._life:
             raise self._replaced()
 
@@ -146,10 +154,43 @@ class KafkaConsumer(Consumer):
         """What the client says between the events."""
         if error.code() == KafkaError._PARTITION_EOF:
             self._looked[message.partition() or 0] = message.offset() or 0
+        elif error.code() == KafkaError._AUTO_OFFSET_RESET:
+            self._adrift |= {message.partition() or 0} & self._looked.keys()
         elif error.fatal() or error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            self._require_life()
             raise MiddlewareError(f"reading {self._topic} failed: {error.str()}")
         else:
             log.warning("reading %s: %s", self._topic, error.str())  # the client goes on by itself
+
+    def _moor(self) -> None:
+        """Reads on where partitions have no event at the position. Raises Overtaken."""
+        self._require_life()
+        for partition in sorted(self._adrift):
+            self._looked[partition] = self._start(partition)
+        self._adrift.clear()
+        self._client.assign([TopicPartition(self._topic, *at) for at in self._positions()])
+
+    def _start(self, partition: int) -> int:
+        """The head where the group has no position; otherwise its events are gone. Raises Overtaken."""
+        at = TopicPartition(self._topic, partition)
+        try:
+            head, end = self._client.get_watermark_offsets(at, ANSWER_SECONDS)
+            position = dict(self._positions())[partition]
+            if position == OFFSET_STORED:
+                position = self._client.committed([at], ANSWER_SECONDS)[0].offset
+        except KafkaException as error:
+            raise Unreachable(f"cannot find the first event of {self._topic}: {error.args[0].str()}") from error
+        if position > end:
+            raise MiddlewareError(
+                f"{self._topic}: partition {partition} ends at offset {end}, before the position of {self._group}, "
+                f"{position}: the broker lost what it had acknowledged"
+            )
+        if 0 <= position < head:
+            if not self._from_head:
+                raise Overtaken.at(self._group, partition, position, head, "events")
+            log.warning("%s: offsets %d to %d of partition %d are gone", self._topic, position, head - 1, partition)
+            self.passed_over += head - position
+        return max(head, position)
 
     def commit(self) -> None:
         """Where the shares have changed meanwhile it stores nothing: the events come again, here or elsewhere."""
@@ -180,8 +221,18 @@ class KafkaConsumer(Consumer):
             self._client.close()
 
     def _assigned(self, client: confluent_kafka.Consumer, partitions: list[TopicPartition]) -> None:
+        """Has the client begin where the group stands. Where that cannot be asked, the client asks by itself."""
         self._joined = True
-        self._looked |= {at.partition: 0 for at in partitions}
+        self._looked |= {at.partition: OFFSET_STORED for at in partitions}
+        try:
+            for at in (stands := client.committed(partitions, ANSWER_SECONDS)):
+                if at.offset < 0:
+                    at.offset, _ = client.get_watermark_offsets(at, ANSWER_SECONDS)
+        except KafkaException as error:
+            log.info("finding the position of %s: %s", self._group, error.args[0].str())
+        else:
+            client.assign(stands)
+            self._looked |= {at.partition: at.offset for at in stands}
 
     def _revoked(self, client: confluent_kafka.Consumer, partitions: list[TopicPartition]) -> None:
         """What was not committed of them comes again, so it must not be handed out or committed here any more."""
@@ -191,3 +242,4 @@ class KafkaConsumer(Consumer):
         for partition in gone:
             self._uncommitted.pop(partition, None)
             self._looked.pop(partition, None)
+        self._adrift -= gone

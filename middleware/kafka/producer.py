@@ -8,10 +8,10 @@ import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from common.settings import Settings
-from middleware.base import EventTooLarge, Producer, PublishFailed
+from middleware.base import MAX_KEY_BYTES, EventTooLarge, Producer, PublishFailed
 
-RECORD_OVERHEAD_BYTES = 64 << 10
-"""What a record may have beside its event: the key, and some ten bytes of its own."""
+RECORD_OVERHEAD_BYTES = MAX_KEY_BYTES + (1 << 10)
+"""What a record may have beside its event: the key, and some hundred bytes of its own and its batch's."""
 
 BATCH_BYTES = 8 << 20
 """What goes to a partition in one request: more than a published group, as a rule. The client takes five times the CPU

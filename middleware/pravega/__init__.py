@@ -103,7 +103,8 @@ class Pravega(Middleware):
                 first = connection.tail(stream) if start == "tail" else connection.head(stream)
                 record.replace(Group(pairs(first)).to_bytes())  # of two members that make it, the first one does
             return PravegaConsumer(
-                connection.reader(stream), record, lambda: self._first_offsets(stream), stream, member
+                connection.reader(stream), record, lambda: self._first_offsets(stream), stream, group, member,
+                from_head=start == "head",
             )
 
     def end(self, stream: str) -> Position:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import jpype
 
-from middleware.base import Consumer, MiddlewareError, Position, StreamReplaced, Unreachable
+from middleware.base import Consumer, MiddlewareError, Overtaken, Position, StreamReplaced, Unreachable
 from middleware.pravega.group import Group, Superseded
 from middleware.pravega.jvm import pairs, raising
 
@@ -39,10 +39,14 @@ T = TypeVar("T")
 class PravegaConsumer(Consumer):
     """A segment is read from the group's committed offset as soon as the member holds it, and by nobody else."""
 
-    def __init__(self, reader: Any, record: Any, head: Callable[[], dict[int, int]], stream: str, member: str) -> None:
+    def __init__(
+        self, reader: Any, record: Any, head: Callable[[], dict[int, int]], stream: str, group: str, member: str,
+        from_head: bool,
+    ) -> None:
         """`reader`, `record`: a BlockReader and the GroupRecord, which exists; `head`: first offsets that are left."""
         self._reader, self._record, self._head = reader, record, head
-        self._stream, self._member, self._life = stream, member, uuid.uuid4().hex
+        self._stream, self._name, self._member, self._life = stream, group, member, uuid.uuid4().hex
+        self._from_head = from_head
         self._committed: dict[int, int] = {}
         self._handed_out: list[bytes] = []  # by the last poll
         self._places: list[str] = []  # of these, once somebody asks
@@ -105,21 +109,28 @@ class PravegaConsumer(Consumer):
         return _events(block)
 
     def _reopen(self, error: Any) -> None:
-        """Reads a segment on where it failed; where events were truncated, from the first one left."""
+        """Reads a segment on where it failed, or from its head. Raises Overtaken or StreamReplaced."""
         if not isinstance(error, jpype.JClass("murmuration.pravega.BlockReader$SegmentFailed")):
             raise MiddlewareError(f"reading {self._stream} failed: {error}") from error
         segment = int(error.segment)
         offset = pairs(self._reader.offsets())[segment]
-        head = self._tried("finding the first event", self._head)
-        if segment not in head:
-            raise self._replaced() from error
-        if error.truncated:
-            offset = head[segment]
-            log.warning("%s: events before offset %d of segment %d are gone: retention", self._stream, offset, segment)
+        head = self._head_of(segment) if error.forEver else offset
+        if offset < head:
+            if not self._from_head:
+                raise Overtaken.at(f"{self._stream}, group {self._name}", segment, offset, head, "bytes")
+            log.warning("%s: bytes %d to %d of segment %d are gone", self._stream, offset, head - 1, segment)
+            self.passed_over += head - offset
         else:
             log.info("%s: reading segment %d again: %s", self._stream, segment, error)
             time.sleep(PAUSE_S)
-        self._reader.open(segment, offset)
+        self._reader.open(segment, max(offset, head))
+
+    def _head_of(self, segment: int) -> int:
+        """Offset of the first event that is left. Raises StreamReplaced."""
+        head = self._tried("finding the first event", self._head)
+        if segment not in head:
+            raise self._replaced()
+        return head[segment]
 
     def _look(self) -> None:
         """Takes what of this member's share is free, and prolongs its lease. Failures are tried again next time."""

@@ -5,8 +5,12 @@ from __future__ import annotations
 import atexit
 from functools import lru_cache
 
-from common.settings import Durability
+from common.settings import Durability, Settings
 from deploy.local import supervision
+from middleware import connect
+from middleware.base import Middleware
+from tests.conformance.operators import MemoryOperator, Operator, operator
+from tests.memory import Log, Memory
 from tests.stack import PORT_BASE, Stack
 
 
@@ -22,11 +26,34 @@ class Servers(Stack):
         self.murmur("down", check=False)
         self.murmur("up", "--servers-only", "--durability", durability, timeout=240)
 
+    def connect(self) -> Middleware:
+        return connect(self.settings())
+
+    def operator(self) -> Operator:
+        settings = self.settings()
+        return operator(settings.middleware, settings)
+
     def restart(self, name: str) -> None:
         """Ends a server in an orderly way and starts it again, without waiting until it works."""
         asked = supervision.ask(self.settings())
         asked.stopProcess(name)
         asked.startProcess(name, False)
+
+
+class InMemory:
+    """Stands for the servers where a test needs no more than that they keep what they are given."""
+
+    def __init__(self) -> None:
+        self._logs: dict[str, Log] = {}
+
+    def settings(self) -> Settings:
+        return Settings()
+
+    def connect(self) -> Memory:
+        return Memory(self.settings(), self._logs)
+
+    def operator(self) -> Operator:
+        return MemoryOperator(self.connect())
 
 
 @lru_cache

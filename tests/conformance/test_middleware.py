@@ -5,53 +5,24 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
-import time
-import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from middleware import connect
-from middleware.base import Consumer, EventTooLarge, Middleware, Start, UnknownStream, Unreachable
+from middleware.base import EventTooLarge, Middleware, Start, UnknownStream, Unreachable
+from tests.conformance.reading import group, numbered, publish, read
 from tests.conformance.servers import Servers
 from tests.stack import ROOT, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
+pytestmark = pytest.mark.timeout(240)
 
 SERVERS_OF = {"pravega": ("segment-store", "bookkeeper"), "kafka": ("kafka",)}
 """What is killed under load; each must be survived."""
 
 
-def publish(middleware: Middleware, stream: str, events: Iterable[bytes], key: str = "k") -> None:
-    with middleware.producer(stream) as producer:
-        for event in events:
-            producer.send(key, event)
-        producer.flush()
-
-
-def numbered(first: int, count: int) -> list[bytes]:
-    return [b"%d" % number for number in range(first, first + count)]
-
-
-def read(consumer: Consumer, count: int, most: int = 1000, commit: bool = True, timeout: float = 60) -> list[bytes]:
-    """At least `count` events, and what else came with them; fails when they do not come."""
-    events: list[bytes] = []
-    deadline = time.monotonic() + timeout
-    while len(events) < count:
-        assert time.monotonic() < deadline, f"{len(events)} of {count} events came"
-        polled = consumer.poll(most, timeout=1)
-        assert len(polled) <= most
-        events += polled
-        if commit:
-            consumer.commit()
-    return events
-
-
-def group() -> str:
-    return f"g-{uuid.uuid4().hex[:8]}"
-
-
+@pytest.mark.in_memory_too
 def test_events_of_a_key_keep_their_order(middleware: Middleware, stream: str) -> None:
     with middleware.producer(stream) as producer:
         for number in range(5000):
@@ -65,17 +36,19 @@ def test_events_of_a_key_keep_their_order(middleware: Middleware, stream: str) -
         assert of_key == sorted(of_key)
 
 
+@pytest.mark.in_memory_too
 def test_flush_means_acknowledged(middleware: Middleware, stream: str, servers: Servers) -> None:
     """What was flushed is read by another connection, although the producer is never closed."""
     producer = middleware.producer(stream)
     for event in numbered(0, 500):
         producer.send("k", event)
     producer.flush()
-    with connect(servers.settings()) as other, other.consumer(stream, group()) as consumer:
+    with servers.connect() as other, other.consumer(stream, group()) as consumer:
         assert read(consumer, 500) == numbered(0, 500)
     producer.close()
 
 
+@pytest.mark.in_memory_too
 def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: str) -> None:
     """`send` holds back instead of failing or using ever more memory."""
     publish(middleware, stream, (b"%d" % number + b"." * 1000 for number in range(40_000)))
@@ -83,6 +56,7 @@ def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: 
         assert len(read(consumer, 40_000, most=10_000)) == 40_000
 
 
+@pytest.mark.in_memory_too
 def test_an_event_at_the_size_limit_and_one_above_it(middleware: Middleware, stream: str, servers: Servers) -> None:
     largest = servers.settings().max_event_bytes
     with middleware.producer(stream) as producer:
@@ -94,6 +68,7 @@ def test_an_event_at_the_size_limit_and_one_above_it(middleware: Middleware, str
         assert [len(event) for event in read(consumer, 1)] == [largest]
 
 
+@pytest.mark.in_memory_too
 def test_payloads_are_any_bytes_but_none(middleware: Middleware, stream: str) -> None:
     payloads = [bytes(range(256)), b"\x00", "Ünïcödé 🎉".encode(), b"\n"]
     with middleware.producer(stream) as producer, pytest.raises(ValueError, match="empty"):
@@ -103,15 +78,23 @@ def test_payloads_are_any_bytes_but_none(middleware: Middleware, stream: str) ->
         assert read(consumer, len(payloads)) == payloads
 
 
+@pytest.mark.in_memory_too
 def test_keys_are_any_text(middleware: Middleware, stream: str) -> None:
+    """Up to 64 KiB in UTF-8, but for halves of surrogate pairs, which are no text; events of each keep their order."""
+    keys = ["", "\x00", "a\x00b", " ", "Ünïcödé 🎉", "\u202e\ufeff\uffff", "k" * (64 << 10), "🎉" * (16 << 10)]
+    sent = [(key, b"%d %d" % (at, number)) for number in range(3) for at, key in enumerate(keys)]
     with middleware.producer(stream) as producer:
-        for key in ("", "Ünïcödé 🎉", "k" * 500):
-            producer.send(key, b"event")
+        for key, event in sent:
+            producer.send(key, event)
         producer.flush()
     with middleware.consumer(stream, group()) as consumer:
-        assert read(consumer, 3) == [b"event"] * 3
+        events = read(consumer, len(sent))
+    assert sorted(events) == sorted(event for _, event in sent)
+    for at in range(len(keys)):
+        assert [event for event in events if event.startswith(b"%d " % at)] == [b"%d %d" % (at, n) for n in range(3)]
 
 
+@pytest.mark.in_memory_too
 def test_creating_a_stream_again_changes_nothing(middleware: Middleware, stream: str) -> None:
     publish(middleware, stream, numbered(0, 10))
     middleware.create_stream(stream, 2)
@@ -119,6 +102,7 @@ def test_creating_a_stream_again_changes_nothing(middleware: Middleware, stream:
         assert read(consumer, 10) == numbered(0, 10)
 
 
+@pytest.mark.in_memory_too
 @pytest.mark.parametrize(("start", "expected"), [("committed", 5), ("head", 0), ("tail", 20)])
 def test_a_group_starts_where_it_is_told(middleware: Middleware, stream: str, start: Start, expected: int) -> None:
     """After five of ten events were committed; ten more follow after the start."""
@@ -132,6 +116,7 @@ def test_a_group_starts_where_it_is_told(middleware: Middleware, stream: str, st
         assert read(consumer, 25 - expected) == numbered(expected, 25 - expected)
 
 
+@pytest.mark.in_memory_too
 def test_a_forgotten_group_begins_anew(middleware: Middleware, stream: str) -> None:
     name = group()
     publish(middleware, stream, numbered(0, 10))
@@ -142,6 +127,7 @@ def test_a_forgotten_group_begins_anew(middleware: Middleware, stream: str) -> N
     middleware.forget_group(stream, name)
 
 
+@pytest.mark.in_memory_too
 def test_what_was_not_committed_comes_again(middleware: Middleware, stream: str) -> None:
     name = group()
     publish(middleware, stream, numbered(0, 3000))
@@ -153,6 +139,7 @@ def test_what_was_not_committed_comes_again(middleware: Middleware, stream: str)
         assert read(consumer, len(rest)) == rest
 
 
+@pytest.mark.in_memory_too
 def test_polling_without_commits_reads_on(middleware: Middleware, stream: str) -> None:
     publish(middleware, stream, numbered(0, 500))
     with middleware.consumer(stream, group()) as consumer:
@@ -254,6 +241,24 @@ def test_a_server_that_ends_loses_nothing_acknowledged(
     assert set(events) == wanted
 
 
+@pytest.mark.only("pravega")
+def test_no_segment_waits_until_another_is_read(middleware: Middleware, stream: str) -> None:
+    """Both have come to the client in one piece; the client of Kafka takes turns by itself, piece by piece."""
+    with middleware.producer(stream) as producer:
+        for number in range(8000):
+            producer.send(str(number), b"%d" % number)
+        producer.flush()
+    segments: set[str] = set()
+    count = 0
+    with middleware.consumer(stream, group()) as consumer:
+        while len(segments) < 2:
+            events = consumer.poll(50, timeout=10)
+            count += len(events)
+            segments |= {consumer.place(index).split("/")[0] for index in range(len(events))}
+    assert count < 2000
+
+
+@pytest.mark.in_memory_too
 def test_a_stream_that_does_not_exist(middleware: Middleware) -> None:
     calls: list[Callable[[], object]] = [
         lambda: middleware.producer("no-such-stream"), lambda: middleware.consumer("no-such-stream", "g"),

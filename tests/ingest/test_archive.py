@@ -1,12 +1,16 @@
-from collections.abc import Callable
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from common.settings import Settings
-from ingest.archive import Archive, compress, prune, read
+from ingest.archive import Archive, compress, held, prune, read, settle_ended
+from ingest.manifest import ManifestWriter
 from ingest.source import examine
 from ingest.stamp import Stamper
+from tests.ingest.over_memory import eventually
 
 RUN = "run-1"
 STAMPER = Stamper("synthetic", RUN, 1 << 20)
@@ -21,11 +25,25 @@ def lines(first: int, count: int) -> list[bytes]:
     return [STAMPER.line(seq, 5, examine(b'{"data":{"id":"%d"}}' % seq)) for seq in range(first, first + count)]
 
 
-def write(settings: Settings, first: int, count: int, acknowledged: Callable[[str], int] = lambda run: 0) -> None:
-    archive = Archive(settings, RUN, first, acknowledged)
+def write(settings: Settings, first: int, count: int, run: str = RUN) -> None:
+    archive = Archive(settings, run)
     for seq in range(first, first + count):
-        archive.append(lines(seq, 1), seq + 1)
+        archive.append(lines(seq, 1), seq)
     archive.close()
+
+
+@contextmanager
+def going_on(settings: Settings, acknowledged: int, run: str = RUN) -> Iterator[ManifestWriter]:
+    with ManifestWriter.create(settings, run, "synthetic", {}) as manifest:
+        manifest.acknowledged(acknowledged)
+        yield manifest
+
+
+def ended(settings: Settings, run: str, count: int = 100) -> None:
+    """A run that was written and finished."""
+    with going_on(settings, count, run) as manifest:
+        write(settings, 0, count, run)
+        manifest.finish()
 
 
 def files(settings: Settings) -> list[str]:
@@ -79,24 +97,107 @@ def test_a_compression_that_was_cut_off_changes_nothing(settings: Settings) -> N
     assert seqs(settings) == list(range(10))
 
 
+def bounded(settings: Settings, max_bytes: int) -> Settings:
+    return settings.model_copy(update={"archive_max_bytes": max_bytes})
+
+
 def test_the_bound_takes_the_oldest_but_spares_what_is_not_acknowledged(settings: Settings) -> None:
     write(settings, 0, 100)
     names = files(settings)
-    third = int(names[2].partition(".")[0])
-    prune(settings.archive_dir, 0, lambda run: third)
-    assert files(settings) == names[2:]
-    prune(settings.archive_dir, 0, lambda run: 100)
-    assert files(settings) == names[-1:]
+    prune(bounded(settings, 0))
+    assert files(settings) == names  # nobody says that any of it is acknowledged
+    with going_on(settings, int(names[2].partition(".")[0])) as manifest:
+        prune(bounded(settings, 0))
+        assert files(settings) == names[2:]
+        manifest.acknowledged(100)
+        prune(bounded(settings, 0))
+        assert files(settings) == names[-1:]
+
+
+def test_ended_runs_go_whole(settings: Settings) -> None:
+    for run in ("ended-1", "ended-2"):
+        ended(settings, run, 20)
+    with going_on(settings, 100):
+        write(settings, 0, 100)
+        prune(bounded(settings, 0))
+        assert [folder.name for folder in settings.archive_dir.iterdir()] == [RUN]
+
+
+def test_the_older_of_two_ended_runs_goes_first(settings: Settings) -> None:
+    for run in ("ended-1", "ended-2"):
+        ended(settings, run, 20)
+    newer = sum(path.stat().st_size for path in (settings.archive_dir / "ended-2").iterdir())
+    prune(bounded(settings, newer))
+    assert [folder.name for folder in settings.archive_dir.iterdir()] == ["ended-2"]
 
 
 def test_an_archive_within_its_bound_is_left_alone(settings: Settings) -> None:
-    write(settings, 0, 100)
+    ended(settings, RUN)
     names = files(settings)
-    prune(settings.archive_dir, 1 << 20, lambda run: 100)
+    prune(settings)
     assert files(settings) == names
 
 
 def test_the_bound_holds_while_writing(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, archive_rotate_bytes=2000, archive_max_bytes=3000)
-    write(settings, 0, 1000, acknowledged=lambda run: 1000)
-    assert sum(path.stat().st_size for path in (settings.archive_dir / RUN).iterdir()) <= 3000 + 2 * 2000
+    for n in range(5):
+        ended(settings, f"ended-{n}")
+    with going_on(settings, 1000):
+        write(settings, 0, 1000)
+    assert sum(path.stat().st_size for path in settings.archive_dir.rglob("*.*")) <= 3000 + 2 * 2000
+
+
+def test_several_may_keep_the_bound_at_once(settings: Settings) -> None:
+    for n in range(20):
+        ended(settings, f"ended-{n}", 30)
+    failures: list[BaseException] = []
+
+    def keep() -> None:
+        try:
+            prune(bounded(settings, 0))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=keep) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert list(settings.archive_dir.iterdir()) == []
+
+
+def test_what_ended_runs_left_is_settled_at_the_next_start(settings: Settings) -> None:
+    ended(settings, "ended-1")
+    folder = settings.archive_dir / "ended-1"
+    (folder / "000000000050.partial").write_bytes(b"half")
+    assert any(path.suffix == ".jsonl" for path in folder.iterdir())
+    with going_on(settings, 0, "alive") as alive:
+        write(settings, 0, 10, "alive")
+        alive.finish()
+        settle_ended(settings)  # it is finished, and still in somebody's hands
+        assert {path.suffix for path in (settings.archive_dir / "alive").iterdir()} == {".jsonl"}
+    assert {path.suffix for path in folder.iterdir()} == {".zst"}
+    assert [entry.seq for entry in read(settings, "ended-1", 0)] == list(range(100))
+
+
+def test_tidying_that_fails_is_tried_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.archive.TIDY_AGAIN_SECONDS", 0.01)
+    blocked = settings.archive_dir / RUN / "000000000000.jsonl.zst"
+    blocked.mkdir(parents=True)  # nothing can be renamed to that name
+    archive = Archive(settings, RUN)
+    for seq in range(100):
+        archive.append(lines(seq, 1), seq)
+    assert eventually(lambda: (settings.archive_dir / RUN / "000000000000.jsonl").exists())
+    blocked.rmdir()
+    assert eventually(lambda: blocked.is_file())
+    archive.close()
+    assert seqs(settings) == list(range(100))
+
+
+def test_it_says_what_it_holds(settings: Settings) -> None:
+    assert (held(settings).holds, held(settings).oldest_at) == (0, None)
+    write(settings, 0, 100)
+    found = held(settings)
+    assert found.holds == sum(path.stat().st_size for path in (settings.archive_dir / RUN).iterdir())
+    assert (found.bound, found.unit, found.oldest_at) == (settings.archive_max_bytes, "bytes", 5e-6)

@@ -3,18 +3,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+from datetime import datetime
 from typing import Any, get_args
 
+import msgspec
 import orjson
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.tweets import ENRICHED, REJECTED, REJECTED_EVENT_BYTES, Reason
+from common.tweets import ENRICHED, REJECTED, REJECTED_EVENT_BYTES, Reason, RejectedEvent, enriched_tweet
 from spark_jobs.enrichment import Outcome, Rules, enrich_event
+from tests.spark_jobs.odd_events import odd_events
 
 NOW_US = 1_795_000_000_000_000  # 2026-11-18T11:06:40Z
-RULES = Rules(max_event_bytes=1 << 20, allowed_lateness_s=600, future_tolerance_s=120)
+RULES = Rules(max_event_bytes=1 << 20, allowed_lateness_s=600, future_tolerance_s=120, max_hashtags=100)
 STAMP = {"sent_at_us": NOW_US, "source": "test", "run": "r", "seq": 7}
 DATA = {"id": "1234567890123456789", "text": "Hi #All", "created_at": "2026-11-18T11:06:40.000Z", "author_id": "42"}
 
@@ -75,6 +78,7 @@ def test_a_tweet_becomes_exactly_the_contract():
         ({"text": "\ud83d alone"}, "text", "\ufffd alone"),
         ({"text": "\ud83d\ude00"}, "text", "😀"),
         ({"id": 12}, "tweet_id", 12),
+        ({"id": "0"}, "tweet_id", 0),
         ({"id": 2**63 - 1}, "tweet_id", 2**63 - 1),
         ({"id": str(2**63 - 1)}, "tweet_id", 2**63 - 1),
         ({"author_id": 42}, "author_id", "42"),
@@ -130,6 +134,16 @@ REJECTED_WITH_STAMP: list[tuple[bytes, Reason]] = [
     (envelope(created_at="2026-11-18T11:06:40"), "wrong-type"),
     (envelope(created_at="2026-13-18T11:06:40Z"), "wrong-type"),
     (envelope(created_at="0001-01-01T00:00:00+01:00"), "wrong-type"),
+    (envelope(created_at="9999-12-31T23:59:59-01:00"), "wrong-type"),
+    (envelope(created_at="0000-01-01T00:00:00Z"), "wrong-type"),
+    (envelope(created_at="2026-11-18T11:06:60Z"), "wrong-type"),
+    (envelope(created_at="2026-11-18T11:06:40+24:00"), "wrong-type"),
+    (envelope(created_at="２０２６-11-18T11:06:40Z"), "wrong-type"),
+    (envelope(id="+1"), "wrong-type"),
+    (envelope(id=" 1"), "wrong-type"),
+    (envelope(id="1_000"), "wrong-type"),
+    (envelope(id=""), "wrong-type"),
+    (envelope(id=-1), "wrong-type"),
     (envelope(created_at="2026-11-18T11:08:40.001Z"), "future"),
     (envelope(created_at="2030-01-01T00:00:00Z"), "future"),
     (envelope(text="x" * (1 << 20)), "too-large"),
@@ -212,6 +226,22 @@ def test_of_repeated_keys_the_last_counts():
     assert enriched(raw)["text"] == "last"
 
 
+def test_of_a_megabyte_of_hashtags_the_first_hundred_are_kept():
+    text = " ".join(f"#t{n}" for n in range(40_000))
+    assert enriched(envelope(text=text))["hashtags"] == [f"t{n}" for n in range(100)]
+    listed = {"hashtags": [{"tag": f"t{n}"} for n in (1, 1, *range(50_000))]}
+    assert enriched(envelope(entities=listed))["hashtags"] == [f"t{n}" for n in (1, 0, *range(2, 100))]
+
+
+def test_a_stamp_from_the_future_counts_as_none():
+    """Whatever the event is rejected for: as the newest of all it would hide that anything waits."""
+    for data in (DATA, DATA | {"id": "x"}):
+        event = json.dumps({"ingest": STAMP | {"sent_at_us": (1 << 63) - 1}, "data": data}).encode()
+        outcome = enrich_event(event, RULES, NOW_US)
+        assert (outcome.stream, outcome.sent_at_us) == (REJECTED, None)
+        assert json.loads(outcome.event)["ingest"]["sent_at_us"] == (1 << 63) - 1
+
+
 def test_what_else_lies_in_the_stamp_does_not_travel_on():
     raw = json.dumps({"ingest": STAMP | {"extra": 1}, "data": DATA}).encode()
     assert enriched(raw)["ingest"] == STAMP
@@ -240,7 +270,24 @@ def test_no_field_is_an_error(field, value):
     check(enrich_event(envelope(**{field: value}), RULES, NOW_US))
 
 
+@given(odd_events())
+@settings(max_examples=300)
+def test_no_odd_event_is_an_error(raw):
+    check(enrich_event(raw, RULES, NOW_US))
+
+
 def check(outcome: Outcome) -> None:
-    orjson.loads(outcome.event)
-    assert outcome.stream == (REJECTED if outcome.reason else ENRICHED)
+    """What is written can be read by whoever comes next: texts are UTF-8, ids 64 bits, dates those of a database."""
     assert len(outcome.event) <= RULES.max_event_bytes
+    assert outcome.key.encode().decode() == outcome.key
+    if outcome.stream == REJECTED:
+        rejection = msgspec.json.decode(outcome.event, type=RejectedEvent)
+        assert rejection.reason == outcome.reason in get_args(Reason)
+        assert len(base64.b64decode(rejection.event, validate=True)) <= REJECTED_EVENT_BYTES
+        return
+    tweet = enriched_tweet(outcome.event)
+    assert (outcome.stream, outcome.reason) == (ENRICHED, None)
+    assert 0 <= tweet.tweet_id < 1 << 63
+    assert datetime.fromisoformat(tweet.created_at).isoformat(timespec="milliseconds")[:-6] + "Z" == tweet.created_at
+    assert len(set(tweet.hashtags)) == len(tweet.hashtags) <= RULES.max_hashtags
+    orjson.dumps([tweet.text, tweet.clean_text, tweet.lang, tweet.author_id, *tweet.hashtags])

@@ -7,20 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingest.stamp import Stamper
 from ingest.synthetic import Synthetic
 from spark_jobs.raw import Origin, RawTweet, Rejection, examined, is_utf8, well_formed
+from tests.spark_jobs.odd_events import DATA, GOOD, STAMP, odd_events
 
-LIMIT = 1 << 20
-STAMP = {"sent_at_us": 1_795_000_000_000_000, "source": "test", "run": "r", "seq": 7}
-TAGS = {"hashtags": [{"start": 0, "end": 2, "tag": "ＡＢ"}, {"tag": "ab"}]}
-DATA = {
-    "id": "12", "text": "RT @a: b &amp; #C 😀", "created_at": "2026-11-18T11:06:40Z", "author_id": "4", "lang": "en",
-    "entities": TAGS,
-}
+LIMIT, MOST = 1 << 20, 100
 ODD = st.one_of(
     st.none(), st.booleans(), st.integers(-(1 << 65), 1 << 65), st.floats(allow_nan=False, allow_infinity=False),
     st.text(max_size=5), st.just([]), st.just({}),
@@ -32,7 +27,7 @@ ODD = st.one_of(
 
 def thorough(raw: bytes) -> RawTweet | None:
     try:
-        return examined(Origin(raw), LIMIT)
+        return examined(Origin(raw), LIMIT, MOST)
     except Rejection:
         return None
 
@@ -48,7 +43,15 @@ def test_what_is_accepted_quickly_reads_the_same_thoroughly(
 ) -> None:
     event = {"ingest": STAMP | stamp, "data": DATA | data, **beside}
     raw = json.dumps(event, ensure_ascii=ascii).encode("utf-8", "surrogatepass")
-    quick = well_formed(raw) if is_utf8(raw) else None
+    quick = well_formed(raw, MOST) if is_utf8(raw) else None
+    assert quick is None or quick == thorough(raw)
+
+
+@given(odd_events())
+@settings(max_examples=500)
+@example(GOOD.replace(b'"lang"', b'"more": %b, "lang"' % (b"9" * 5000)))
+def test_whatever_is_accepted_quickly_reads_the_same_thoroughly(raw: bytes) -> None:
+    quick = well_formed(raw, MOST) if is_utf8(raw) else None
     assert quick is None or quick == thorough(raw)
 
 
@@ -57,7 +60,7 @@ def test_synthetic_tweets_are_all_read_quickly() -> None:
     sent = range(1_795_000_000_000_000, 1_795_000_000_200_000, 100)
     payloads = enumerate(zip(sent, tweets.take(sent), strict=True))
     events = [stamper.event(seq, us, payload) for seq, (us, payload) in payloads]
-    read = [well_formed(event) for event in events]
+    read = [well_formed(event, MOST) for event in events]
     assert None not in read
     assert read == [thorough(event) for event in events]
 
@@ -65,7 +68,7 @@ def test_synthetic_tweets_are_all_read_quickly() -> None:
 def test_the_invented_sample_reads_the_same_both_ways() -> None:
     lines = (Path(__file__).parents[1] / "data" / "tweets.jsonl").read_bytes().splitlines()
     events = [b'{"ingest":%b,%b' % (json.dumps(STAMP).encode(), line.strip()[1:]) for line in lines]
-    read = [well_formed(event) if is_utf8(event) else None for event in events]
+    read = [well_formed(event, MOST) if is_utf8(event) else None for event in events]
     assert all(quick is None or quick == thorough(event) for quick, event in zip(read, events, strict=True))
     assert sum(quick is not None for quick in read) > len(events) / 2
 

@@ -34,7 +34,7 @@ from spark_jobs.enrichment import Rules
 from spark_jobs.tally import Tally
 
 LATENESS, FUTURE, SLACK = 600, 120, 180
-RULES = Rules(1 << 20, LATENESS, FUTURE)
+RULES = Rules(1 << 20, LATENESS, FUTURE, 100)
 DELAY_S = transforms.watermark_delay_s(LATENESS, FUTURE, SLACK)
 START = int(time.time()) // 60 * 60
 """When the events of these tests were sent, in seconds; stamps must not be ahead of the clock."""

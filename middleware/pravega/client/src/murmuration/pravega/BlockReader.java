@@ -1,6 +1,8 @@
 package murmuration.pravega;
 
+import io.pravega.client.segment.impl.EndOfSegmentException;
 import io.pravega.client.segment.impl.EventSegmentReader;
+import io.pravega.client.segment.impl.NoSuchSegmentException;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentInputStreamFactory;
 import io.pravega.client.segment.impl.SegmentTruncatedException;
@@ -135,12 +137,14 @@ public final class BlockReader implements AutoCloseable {
     /** A segment that cannot be read where it should be. */
     public static final class SegmentFailed extends Exception {
         public final long segment;
-        public final boolean truncated;
+        /** Nothing will ever be there: it was truncated or sealed, or its stream was deleted. */
+        public final boolean forEver;
 
         SegmentFailed(long segment, Throwable cause) {
             super("segment " + segment + ": " + cause, cause);
             this.segment = segment;
-            this.truncated = cause instanceof SegmentTruncatedException;
+            this.forEver = cause instanceof SegmentTruncatedException || cause instanceof NoSuchSegmentException
+                    || cause instanceof EndOfSegmentException;
         }
     }
 }

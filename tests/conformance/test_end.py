@@ -1,0 +1,203 @@
+"""The end of a stream, and whether a consumer has read up to it: asked, never guessed from silence."""
+
+from __future__ import annotations
+
+import pytest
+from confluent_kafka import Producer as Client
+
+from common.settings import Port
+from middleware.base import Consumer, Middleware, MiddlewareError, Position, StreamReplaced
+from tests.conformance.operators import PravegaOperator
+from tests.conformance.reading import group, numbered, publish, read, read_to
+from tests.conformance.servers import Servers
+from tests.stack import eventually
+
+pytestmark = [pytest.mark.in_memory_too, pytest.mark.timeout(120)]
+
+
+def test_an_empty_stream_is_read_at_once(middleware: Middleware, stream: str) -> None:
+    with middleware.consumer(stream, group()) as consumer:
+        assert read_to(consumer, middleware.end(stream)) == []
+
+
+def test_the_end_is_reached_although_another_writer_goes_on(middleware: Middleware, stream: str) -> None:
+    publish(middleware, stream, numbered(0, 1000))
+    end = middleware.end(stream)
+    events: list[bytes] = []
+    with middleware.producer(stream) as producer, middleware.consumer(stream, group()) as consumer:
+        while not consumer.has_reached(end):
+            assert len(events) < 2000, "it reads on and on"
+            producer.send("k", b"more")
+            producer.flush()
+            events += consumer.poll(100, timeout=1)
+        assert not consumer.has_reached(middleware.end(stream))
+    assert events[:1000] == numbered(0, 1000)
+
+
+def test_a_partition_without_events_keeps_nobody_from_the_end(middleware: Middleware, stream: str) -> None:
+    publish(middleware, stream, numbered(0, 100), key="one")
+    with middleware.consumer(stream, group()) as consumer:
+        assert read_to(consumer, middleware.end(stream)) == numbered(0, 100)
+
+
+def test_the_end_is_reached_again_from_the_committed_position(middleware: Middleware, stream: str) -> None:
+    name = group()
+    publish(middleware, stream, numbered(0, 100))
+    with middleware.consumer(stream, name) as consumer:
+        read(consumer, 100)
+    with middleware.consumer(stream, name) as consumer:
+        assert read_to(consumer, middleware.end(stream)) == []
+
+
+def test_each_of_two_members_tells_of_its_own_share(middleware: Middleware, stream: str) -> None:
+    name, sent = group(), 0
+    with middleware.consumer(stream, name, "a") as a, middleware.consumer(stream, name, "b") as b:
+        events: dict[Consumer, list[bytes]] = {a: [], b: []}
+
+        def poll() -> bool:
+            for member, own in events.items():
+                own += member.poll(100, timeout=0.2)
+                member.commit()
+            return all(events.values())
+
+        def both_have_a_share() -> bool:
+            nonlocal sent
+            with middleware.producer(stream) as producer:
+                for number in range(sent, sent + 20):
+                    producer.send(str(number), b"%d" % number)
+                producer.flush()
+            sent += 20
+            return poll()
+
+        eventually("both have a share", both_have_a_share)
+        end = middleware.end(stream)
+        eventually("both are at the end", lambda: all([poll(), a.has_reached(end), b.has_reached(end)]))
+        with middleware.producer(stream) as producer:
+            for number in range(sent, sent + 100):
+                producer.send(str(number), b"%d" % number)
+            producer.flush()
+        end = middleware.end(stream)
+        while not a.has_reached(end):
+            events[a] += a.poll(100, timeout=0.2)
+        assert not b.has_reached(end)
+        eventually("the other one is, too", lambda: poll() and b.has_reached(end))
+    assert {*events[a], *events[b]} == {*numbered(0, sent + 100)}
+
+
+def test_an_end_that_was_truncated_is_reached(middleware: Middleware, stream: str, servers: Servers) -> None:
+    publish(middleware, stream, numbered(0, 100))
+    end = middleware.end(stream)
+    publish(middleware, stream, numbered(100, 100))
+    servers.operator().truncate(middleware.end(stream))
+    with middleware.consumer(stream, group(), start="head") as consumer:
+        assert read_to(consumer, end) == []
+        publish(middleware, stream, numbered(200, 10))
+        assert read_to(consumer, middleware.end(stream)) == numbered(200, 10)
+
+
+def test_a_stream_that_was_made_anew_is_another_one(middleware: Middleware, stream: str, servers: Servers) -> None:
+    """Told to whoever comes with an old end, or with a new one to an old reader, and to who waits for more events."""
+    publish(middleware, stream, numbered(0, 100))
+    old = middleware.end(stream)
+    awaited = Position(stream, old.life, {partition: offset + 10_000 for partition, offset in old.offsets.items()})
+    with middleware.consumer(stream, group()) as reading:
+        read(reading, 100)
+        servers.operator().delete(stream)
+        middleware.create_stream(stream, 2)
+        with middleware.consumer(stream, group()) as consumer, pytest.raises(StreamReplaced, match=stream):
+            consumer.has_reached(old)
+        with pytest.raises(StreamReplaced, match=stream):
+            reading.has_reached(middleware.end(stream))
+        with pytest.raises(StreamReplaced, match=stream):
+            read_to(reading, awaited)
+
+
+def test_an_event_has_one_place_whoever_reads_it(middleware: Middleware, stream: str) -> None:
+    with middleware.producer(stream) as producer:
+        for number in range(500):
+            producer.send(str(number), b"%d" % number + b"." * (number % 77))
+        producer.flush()
+    found: list[dict[bytes, str]] = []
+    for most in (500, 7):
+        places: dict[bytes, str] = {}
+        with middleware.consumer(stream, group()) as consumer:
+            while len(places) < 500:
+                events = consumer.poll(most, timeout=10)
+                places |= {event: consumer.place(index) for index, event in enumerate(events)}
+        found.append(places)
+    assert found[0] == found[1]
+    assert len({*found[0].values()}) == 500
+    assert {place.split("/")[0] for place in found[0].values()} == {str(at) for at in middleware.end(stream).offsets}
+
+
+@pytest.mark.only("pravega")
+def test_a_place_is_an_offset_in_the_segment(middleware: Middleware, stream: str, servers: Servers) -> None:
+    """A truncation at the place of an event leaves it as the first one; events that were sent as one, too."""
+    middleware.create_stream(single := f"{stream}-single", 1)
+    publish(middleware, single, numbered(0, 100))
+    with middleware.consumer(single, group()) as consumer:
+        assert consumer.poll(100, timeout=10) == numbered(0, 100)
+        segment, offset = map(int, consumer.place(42).split("/"))
+    end = middleware.end(single)
+    servers.operator().truncate(Position(single, end.life, {segment: offset}))
+    with middleware.consumer(single, group()) as consumer:
+        assert read_to(consumer, end) == numbered(42, 58)
+
+
+@pytest.mark.only("kafka")
+def test_offsets_without_an_event_are_passed_over(middleware: Middleware, stream: str, servers: Servers) -> None:
+    """Marks of transactions, and what was aborted: between events, and at the end, where no event follows."""
+    topic = middleware.stream_name(stream)
+    client = Client({
+        "bootstrap.servers": servers.settings().address(Port.KAFKA), "transactional.id": topic, "linger.ms": 0,
+    })
+    client.init_transactions(30)
+    for number in range(6):
+        client.begin_transaction()
+        for partition in (0, 1):
+            client.produce(topic, b"%d" % number, partition=partition)
+        client.flush(30)
+        if number % 2:
+            client.abort_transaction(30)
+        else:
+            client.commit_transaction(30)
+    eventually("all transactions have ended", lambda: sum(middleware.end(stream).offsets.values()) == 24)
+    end = middleware.end(stream)
+    with middleware.consumer(stream, group()) as consumer:
+        assert sorted(read_to(consumer, end)) == [b"0", b"0", b"2", b"2", b"4", b"4"]
+    with middleware.consumer(stream, group()) as consumer:
+        assert sorted(read_to(consumer, end, most=1)) == [b"0", b"0", b"2", b"2", b"4", b"4"]
+
+
+@pytest.mark.only("kafka")
+def test_a_transaction_that_goes_on_is_not_before_the_end(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    topic = middleware.stream_name(stream)
+    client = Client({"bootstrap.servers": servers.settings().address(Port.KAFKA), "transactional.id": topic})
+    client.init_transactions(30)
+    client.begin_transaction()
+    client.produce(topic, b"not yet", partition=0)
+    client.flush(30)
+    with middleware.consumer(stream, group()) as consumer:
+        before = middleware.end(stream)
+        assert read_to(consumer, before) == []
+        client.commit_transaction(30)
+        eventually("it has ended", lambda: middleware.end(stream) != before)
+        assert read_to(consumer, middleware.end(stream)) == [b"not yet"]
+
+
+@pytest.mark.only("pravega")
+def test_a_stream_that_was_scaled_has_no_end_that_consumers_could_reach(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    operator = servers.operator()
+    assert isinstance(operator, PravegaOperator)
+    operator.scale(stream, 4)
+
+    def refused() -> bool:
+        with pytest.raises(MiddlewareError, match="scaled"):
+            middleware.end(stream)
+        return True
+
+    eventually("the scale is seen", refused)

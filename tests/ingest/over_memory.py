@@ -1,0 +1,49 @@
+"""An ingester over a middleware in memory."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from common.settings import Settings
+from common.tweets import RAW
+from ingest.source import Payload, examine, parse
+from tests.memory import Memory
+
+NO_REDIS = "redis://127.0.0.1:1/0"
+
+
+def settings_in(home: Path, **more: Any) -> Settings:
+    return Settings(home=home, redis_url=NO_REDIS, ingest_token="token", publish_group_ms=1, **more)
+
+
+def memory(settings: Settings, partitions: int = 2) -> Memory:
+    made = Memory(settings)
+    made.create_stream(RAW, partitions)
+    return made
+
+
+def payloads(count: int, first: int = 0) -> list[Payload]:
+    return [examine(b'{"data":{"id":"%d","author_id":"%d"}}' % (n, n % 7)) for n in range(first, first + count)]
+
+
+def seqs(middleware: Memory, run: str) -> Counter[int]:
+    """How often each event of the run is in the stream."""
+    stamps = [parse(event)["ingest"] for event in middleware.events(RAW)]
+    return Counter(stamp["seq"] for stamp in stamps if stamp["run"] == run)
+
+
+def each_once(count: int) -> Counter[int]:
+    return Counter(range(count))
+
+
+def eventually(probe: Callable[[], bool], timeout: float = 10.0) -> bool:
+    deadline = time.monotonic() + timeout
+    while not probe():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.005)
+    return True

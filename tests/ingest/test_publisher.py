@@ -1,0 +1,193 @@
+"""Publishing, reading back and recovering, over a middleware in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+
+from common.settings import Settings
+from common.tweets import RAW
+from ingest import archive
+from ingest.manifest import ManifestWriter, read_manifests
+from ingest.publisher import Publisher, Stranded
+from ingest.readback import published
+from ingest.resume import dead_runs, recover
+from ingest.source import examine
+from ingest.stamp import Stamper
+from middleware.base import Unreachable
+from tests.ingest.over_memory import each_once, memory, payloads, seqs, settings_in
+from tests.memory import Memory
+
+RUN = "run-1"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return settings_in(tmp_path)
+
+
+@pytest.fixture
+def middleware(settings: Settings) -> Memory:
+    return memory(settings)
+
+
+@pytest.fixture(autouse=True)
+def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.publisher.FIRST_WAIT_SECONDS", 0.001)
+    monkeypatch.setattr("ingest.resume.READY_SECONDS", 0.0)
+
+
+@pytest.fixture
+def publisher(settings: Settings, middleware: Memory) -> Iterator[Publisher]:
+    with Publisher(settings, middleware, ManifestWriter.create(settings, RUN, "test", {}), patience_s=0.05) as made:
+        yield made
+
+
+def publish(publisher: Publisher, count: int) -> None:
+    publisher.publish([5] * count, payloads(count, publisher.total))
+
+
+def others(middleware: Memory, run: str, first: int, count: int) -> None:
+    """Another ingester's events."""
+    stamper = Stamper("test", run, 1 << 20)
+    with middleware.producer(RAW) as producer:
+        for seq, payload in enumerate(payloads(count), first):
+            producer.send(payload.author_id, stamper.event(seq, 5, payload))
+
+
+def test_what_is_published_is_archived_and_acknowledged(
+    settings: Settings, middleware: Memory, publisher: Publisher
+) -> None:
+    for count in (3, 0, 4):
+        publish(publisher, count)
+    assert seqs(middleware, RUN) == each_once(7)
+    assert [entry.seq for entry in archive.read(settings, RUN, 0)] == list(range(7))
+    assert read_manifests(settings)[RUN].acknowledged == 7
+
+
+@pytest.mark.parametrize("taken", [True, False])
+def test_a_group_whose_flush_failed_is_in_the_stream_once(
+    middleware: Memory, publisher: Publisher, taken: bool
+) -> None:
+    publish(publisher, 5)
+    middleware.flush_failures.append(taken)
+    publish(publisher, 5)
+    assert seqs(middleware, RUN) == each_once(10)
+    assert not publisher.failing
+
+
+def test_a_middleware_that_stays_away_strands_the_run_which_is_recovered(
+    settings: Settings, middleware: Memory, publisher: Publisher
+) -> None:
+    publish(publisher, 5)
+    middleware.down = True
+    with pytest.raises(Stranded, match="--resume"):
+        publish(publisher, 5)
+    assert publisher.failing
+    publisher.close()
+    [manifest] = dead_runs(settings)
+    with pytest.raises(Unreachable):
+        recover(settings, middleware, manifest)
+    middleware.down = False
+    [manifest] = dead_runs(settings)  # its lock is free again
+    with recover(settings, middleware, manifest) as recovered:
+        publish(recovered, 2)
+        recovered.finish()
+    assert seqs(middleware, RUN) == each_once(12)
+    assert read_manifests(settings)[RUN].total == 12
+
+
+def test_a_recovery_that_failed_half_way_is_gone_on_with(
+    settings: Settings, middleware: Memory, publisher: Publisher
+) -> None:
+    publisher.keep([5] * 5, payloads(5))
+    publisher.close()
+    middleware.flush_failures.extend([False, True])
+    [manifest] = dead_runs(settings)
+    stop = threading.Event()
+    stop.set()  # so that nothing is tried again
+    with pytest.raises(Stranded):
+        recover(settings, middleware, manifest, stop)
+    [manifest] = dead_runs(settings)
+    with pytest.raises(Stranded):
+        recover(settings, middleware, manifest, stop)
+    [manifest] = dead_runs(settings)
+    recover(settings, middleware, manifest).close()
+    assert seqs(middleware, RUN) == each_once(5)
+
+
+def test_nothing_is_tried_again_once_it_is_to_stop(settings: Settings, middleware: Memory) -> None:
+    stop = threading.Event()
+    stop.set()
+    with Publisher(settings, middleware, ManifestWriter.create(settings, RUN, "test", {}), stop=stop) as publisher:
+        middleware.flush_failures.append(False)
+        with pytest.raises(Stranded):
+            publish(publisher, 1)
+
+
+def test_an_archive_that_holds_a_key_which_no_middleware_takes_is_recovered(
+    settings: Settings, middleware: Memory
+) -> None:
+    stamp = b'{"ingest":{"sent_at_us":5,"source":"http","run":"run-1","seq":%d},"payload":%b}\n'
+    bodies = [rb'{"data":{"id":"0"}}', rb'{"data":{"id":"1","author_id":"\ud800"}}', rb'{"data":{"id":"2"}}']
+    ManifestWriter.create(settings, RUN, "http", {}).close()
+    folder = settings.archive_dir / RUN
+    folder.mkdir(parents=True)
+    (folder / "000000000000.jsonl").write_bytes(b"".join(stamp % it for it in enumerate(bodies)))
+    [manifest] = dead_runs(settings, "http")
+    with recover(settings, middleware, manifest) as publisher:
+        publisher.finish()
+    assert seqs(middleware, RUN) == each_once(3)
+    assert read_manifests(settings)[RUN].total == 3
+
+
+class TestReadback:
+    def test_ends_where_the_stream_ended_though_others_go_on(self, middleware: Memory) -> None:
+        others(middleware, RUN, 0, 20)
+        middleware.on_poll = lambda: others(middleware, "other", 0, 5)
+        assert published(middleware, RUN, 5) == set(range(5, 20))
+
+    def test_of_two_publishers_do_not_wait_for_each_other(self, middleware: Memory) -> None:
+        """Each goes on publishing as soon as it has read, while the other reads."""
+        others(middleware, "run-1", 0, 20)
+        others(middleware, "run-2", 0, 20)
+
+        def go_on() -> None:
+            middleware.on_poll = lambda: others(middleware, "run-2", 20, 5)
+            assert published(middleware, "run-2", 0) >= set(range(20))
+        middleware.on_poll = go_on
+        assert published(middleware, "run-1", 0) == set(range(20))
+
+    def test_of_an_empty_stream_is_empty(self, middleware: Memory) -> None:
+        assert published(middleware, RUN, 0) == set()
+        assert middleware.logs[RAW].groups == {}
+
+    def test_looks_at_the_stamp_only(self, middleware: Memory) -> None:
+        forged = examine(b'{"run":"run-1","seq":5},"data":{"x":{"run":"run-1","seq":5}}}')
+        nested = examine(b'{"a":{"ingest":{"sent_at_us":5,"source":"x","run":"run-1","seq":5}}}')
+        with middleware.producer(RAW) as producer:
+            for seq, payload in enumerate([forged, nested, examine(b'{"b":{"run":"run-1","seq":5}}')]):
+                producer.send("", Stamper("test", "other", 1 << 20).event(seq, 5, payload))
+        assert published(middleware, RUN, 0) == set()
+
+    def test_begins_again_when_retention_overtakes_it(self, middleware: Memory) -> None:
+        others(middleware, RUN, 0, 20)
+        polls = iter([1, 2])
+
+        def retention() -> None:
+            if next(polls, 0) == 1:
+                for n, partition in enumerate(middleware.logs[RAW].partitions):
+                    middleware.truncate(RAW, partition.head + 1, n)
+        middleware.on_poll = retention
+        kept = {orjson.loads(e)["ingest"]["seq"] for part in middleware.logs[RAW].partitions for e in part.events[1:]}
+        assert published(middleware, RUN, 0) == kept
+
+    def test_gives_up_in_time(self, middleware: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("ingest.readback.POLL_EVENTS", 1)
+        others(middleware, RUN, 0, 20)
+        with pytest.raises(Unreachable):
+            published(middleware, RUN, 0, timeout=0)
