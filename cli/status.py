@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -10,8 +12,10 @@ import psutil
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
-from cli import options
+from cli import options, stores
 from common import retention
+from common.addresses import masked
+from common.held import Held
 from common.search.store import Store
 from common.settings import Durability, Settings
 from common.tweets import Reader
@@ -36,29 +40,35 @@ def status(instance: str | None, as_json: bool) -> None:
 
 
 def described(settings: Settings) -> dict[str, Any]:
-    """The instance as `status --json` shows it; durabilities are those in force, null where unknown."""
+    """The instance as `status --json` shows it, null where unknown. A durability was either asked of the running
+    server, or is what that was configured with."""
     running = running_processes(settings)
+    durability, asked = in_force(settings) if running else (None, False)
     return {
         "instance": settings.instance,
         "url": settings.url,
         "middleware": settings.middleware,
-        "durability": in_force(settings) if running else None,
+        "durability": durability,
+        "durability_asked": asked,
         "processes": running,
         "database": {
-            "path": settings.database_address.removeprefix("sqlite:///"), "durability": of_database(settings),
+            "path": masked(settings.database_address.removeprefix("sqlite:///")),
+            "durability": of_database(settings) if running else None,
+            "asked": not settings.database_address.startswith("sqlite"),
         },
-        "index": {"address": settings.milvus_address, "durability": of_index(settings)},
+        "index": {"address": masked(settings.milvus_address), "durability": of_index(settings), "asked": False},
         "retention": of_readers(settings),
+        "stores": [asdict(one) for one in stores.held(settings)] if running else [],
     }
 
 
-def in_force(settings: Settings) -> Durability | None:
-    """What the running middleware says; None while it does not answer."""
+def in_force(settings: Settings) -> tuple[Durability | None, bool]:
+    """The middleware's durability, None while it does not answer, and whether the running server was asked."""
     with connect(settings) as middleware:
         try:
-            return middleware.durability_in_force()
+            return middleware.durability_in_force(), middleware.asks_durability
         except MiddlewareError:
-            return None
+            return None, middleware.asks_durability
 
 
 def of_database(settings: Settings) -> Durability | None:
@@ -120,7 +130,7 @@ def measured(pid: int | None) -> dict[str, Any]:
 
 
 def as_text(found: dict[str, Any]) -> str:
-    durability = found["durability"] or "durability unknown"
+    durability = kind(found["durability"], found["durability_asked"])
     lines = [f"instance {found['instance']}: {found['middleware']} ({durability}), page {found['url']}"]
     if not found["processes"]:
         return lines[0] + "\nnot running: start it with `murmur up`"
@@ -129,10 +139,17 @@ def as_text(found: dict[str, Any]) -> str:
         mebibytes = f"{process['memory_bytes'] >> 20} MiB" if process["memory_bytes"] else "-"
         lines.append(f"  {process['name']:<14} {process['state']:<9} pid {pid:<8} {mebibytes:>9}")
     for name, where in (("database", "path"), ("index", "address")):
-        lines.append(f"{name} {found[name][where]} ({found[name]['durability'] or 'durability unknown'})")
+        lines.append(f"{name} {found[name][where]} ({kind(found[name]['durability'], found[name]['asked'])})")
     shares = (f"{name} {used(share)}" for name, share in found["retention"].items())
     lines.append("retention used by " + ", ".join(shares))
+    lines.append("stores:")
+    lines += stores.as_text((Held(**one) for one in found["stores"]), time.time())
     return "\n".join(lines)
+
+
+def kind(durability: str | None, asked: bool) -> str:
+    """A durability class, and how it is known."""
+    return f"{durability}, {'as the server says' if asked else 'configured'}" if durability else "durability unknown"
 
 
 def used(share: float | None) -> str:

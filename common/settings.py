@@ -118,6 +118,11 @@ class Settings(BaseSettings):
     )
     slow_stage_us: int = Field(0, ge=0, description="µs by which each tweet is slowed there")
 
+    # -- logs
+    log_max_bytes: int = Field(
+        15 << 20, ge=1 << 16, description="bound of the log of each process, its older files included"
+    )
+
     # -- web
     web_replicas: int = Field(2, ge=1, le=8, description="Flask processes behind Nginx")
     web_streams: int = Field(32, ge=0, description="event streams that each Flask process allows")

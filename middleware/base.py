@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Literal, Self
+from typing import ClassVar, Literal, Self
 
 from common.held import Held
 from common.settings import Durability, Settings
@@ -189,6 +189,9 @@ class Middleware(Closing, ABC):
     name: str
     acknowledgement: Mapping[str, str]
     """What an acknowledged event is guaranteed, by durability class."""
+
+    asks_durability: ClassVar[bool] = False
+    """Whether `durability_in_force` asks the running server; it tells what that was configured with otherwise."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings

@@ -29,6 +29,13 @@ SOCKET_PATH_BYTES = 90
 """A Unix socket's path holds 108 bytes, and supervisord first binds a longer name beside it."""
 
 OPEN_FILES = 65536
+
+LOG_FILES = 3
+"""Of each process: the bound of its log is theirs together."""
+
+DAEMON_LOG_BYTES = 4 << 20
+"""Bound of the process manager's own log, in two files."""
+
 START_SECONDS = 15
 STOP_SECONDS = 10
 """In which a single process ends, or is killed, when the process manager is told to end it."""
@@ -55,6 +62,8 @@ def write_configuration(settings: Settings, processes: Sequence[Process]) -> Pat
     open_files = OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(OPEN_FILES, hard_limit)
     return write("supervisor.conf", settings.instance_dir / "supervisor.conf", settings,
                  socket=escaped(str(socket_path(settings))), open_files=open_files, stop_seconds=STOP_SECONDS,
+                 log_files=LOG_FILES, log_file_bytes=settings.log_max_bytes // LOG_FILES,
+                 daemon_log_file_bytes=DAEMON_LOG_BYTES // 2,
                  programs=[(process, command_line(process), environment(process.environment)) for process in processes])
 
 

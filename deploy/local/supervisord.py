@@ -13,10 +13,13 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Any
 
-from supervisor import process, supervisord
+from supervisor import dispatchers, process, supervisord
 from supervisor.options import ServerOptions
 from supervisor.states import ProcessStates
+
+from deploy.local.repeats import Repeats
 
 SOON_S = 30.0
 LONGEST_PAUSE_S = 15.0
@@ -38,6 +41,22 @@ class Options(ServerOptions):  # type: ignore[misc]
         os.setsid()
 
 
+class Output(dispatchers.POutputDispatcher):  # type: ignore[misc]
+    """The output of a process on its way to the log, without lines that repeat."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._repeats = Repeats()
+
+    def _log(self, data: bytes) -> None:
+        super()._log(self._repeats.passed(data, time.monotonic()))
+
+    def close(self) -> None:
+        if not self.closed:
+            super()._log(self._repeats.rest())
+        super().close()
+
+
 class Process(process.Subprocess):  # type: ignore[misc]
     """A process that is started anew whenever it has ended, with pauses."""
 
@@ -57,4 +76,5 @@ class Process(process.Subprocess):  # type: ignore[misc]
 if __name__ == "__main__":
     supervisord.ServerOptions = Options
     process.Subprocess = Process
+    dispatchers.POutputDispatcher = Output
     supervisord.main()

@@ -107,6 +107,7 @@ class Kafka(Middleware):
     """Raises Unreachable where no broker answers within a few seconds."""
 
     name = "kafka"
+    asks_durability = True
     acknowledgement: Mapping[str, str] = {
         "fsync": "appended by all in-sync replicas and flushed to disk before it is acknowledged; survives the machine",
         "page-cache": "appended by all in-sync replicas, in the memory of their operating system: survives the "

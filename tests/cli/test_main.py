@@ -1,5 +1,8 @@
 """The command line as a whole: help everywhere, and errors that a user can act on."""
 
+import os
+import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -8,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from cli.load import COMMANDS as LOAD_COMMANDS
 from cli.main import COMMANDS, murmur
+from tests.stack import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +68,16 @@ def test_without_the_servers_up_says_how_to_install_them():
     result = CliRunner(env={"MURMUR_PORT_BASE": "28000"}).invoke(murmur, ["up", "--instance", "one"])
     assert result.exit_code == 1
     assert "make setup" in result.output
+
+
+def test_what_a_command_makes_is_for_its_owner_only(home: Path):
+    """By whatever umask it is started; `up` makes the instance's folder before it finds that no server is installed."""
+    command = [sys.executable, "-m", "cli", "up", "--instance", "one"]
+    environment = {**os.environ, "MURMUR_PORT_BASE": "28000", "PYTHONPATH": str(ROOT)}
+    subprocess.run(command, env=environment, umask=0o022, capture_output=True, check=False)
+    made = [path for path in home.rglob("*") if path.name != ".lock"]
+    assert home / "instances" / "one" / "settings.json" in made
+    assert [path for path in made if path.stat().st_mode & 0o077] == []
 
 
 def test_unlike_durability_classes_are_not_compared_unless_asked_for(home: Path):

@@ -1,11 +1,14 @@
 """With everything up, nothing of an instance can be reached from another machine."""
 
 import ipaddress
+import socket
 from collections.abc import Iterator
+from contextlib import suppress
 
 import psutil
 import pytest
 
+from common.settings import Port
 from deploy.local import instances
 from tests.stack import Stack
 
@@ -31,6 +34,25 @@ def test_every_socket_is_on_loopback(stack: Stack):
     first = stack.settings().port_base + 50 * stack.settings().port_block
     assert {first, first + 1, first + 2} <= {port for _, _, port in found}, "the test does not see the instance"
     assert [one for one in found if not is_loopback(one[1])] == []
+
+
+def speaks_http(port: int) -> bool:
+    """Whether a request of HTTP/1 is answered, however."""
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=2) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+        return connection.recv(5) == b"HTTP/"
+    return False
+
+
+@pytest.mark.every_middleware
+def test_only_our_ports_and_those_that_are_named_speak_http(stack: Stack):
+    """A server's own pages and interfaces are off, but for the controller's, which has no switch (SECURITY.md)."""
+    settings = stack.settings()
+    ours = {settings.port(Port.PAGE), settings.port(Port.INGEST)}
+    ours |= {settings.port(Port.WEB, replica) for replica in range(settings.web_replicas)}
+    speaking = {port for port in {port for _, _, port in listeners(stack)} if speaks_http(port)}
+    assert ours <= speaking
+    assert speaking - ours - {settings.port(Port.CONTROLLER_REST)} == set()
 
 
 @pytest.mark.parametrize(("address", "loopback"), [

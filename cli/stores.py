@@ -1,0 +1,141 @@
+"""What every store of an instance holds, its bound and its oldest entry, as `murmur status` shows it.
+
+A further store is one entry of SOURCES.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+import redis
+
+from common.held import Held
+from common.settings import Settings
+from common.tweets import STREAMS
+from deploy.local import processes, supervision
+from deploy.local.process import ends_with_parent, python
+from middleware import connect
+
+ANSWER_SECONDS = 3.0
+"""In which all stores are asked, at once: what has not answered by then is unknown."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Whoever can be asked for these stores. What it raises counts as unknown."""
+
+    stores: tuple[str, ...]
+    unit: Literal["bytes", "rows"]
+    ask: Callable[[Settings], Iterable[Held]]
+
+
+def held(settings: Settings) -> list[Held]:
+    """One for each store, in the order of SOURCES; all is None but the name where a store does not answer."""
+    return collected(SOURCES, settings, ANSWER_SECONDS)
+
+
+def collected(sources: Iterable[Source], settings: Settings, seconds: float) -> list[Held]:
+    found: dict[str, Held] = {}
+
+    def ask(source: Source) -> None:
+        with suppress(Exception):  # whatever a client raises means "unknown"
+            for one in source.ask(settings):
+                found[one.store] = one
+
+    threads = [threading.Thread(target=ask, args=(source,), daemon=True) for source in sources]
+    for thread in threads:
+        thread.start()
+    until = time.monotonic() + seconds
+    for thread in threads:
+        thread.join(max(0.0, until - time.monotonic()))
+    answered = found.copy()
+    return [answered.get(store, Held(store, None, None, source.unit)) for source in sources for store in source.stores]
+
+
+def streams(settings: Settings) -> Iterable[Held]:
+    """By a process of its own, which is ended in time: a client of a server that accepts and does not answer can keep
+    its process for a minute."""
+    command = ends_with_parent(python("cli.stores", settings.instance))
+    asked = subprocess.run(command, check=True, timeout=ANSWER_SECONDS, stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL)
+    yield from (Held(**one) for one in json.loads(asked.stdout))
+
+
+def ask_streams(settings: Settings) -> list[Held]:
+    with connect(settings) as middleware:
+        return [middleware.held(stream) for stream in STREAMS]
+
+
+def of_redis(settings: Settings) -> Iterable[Held]:
+    """In memory, which is what its bound is of."""
+    with redis.Redis.from_url(settings.redis_address, socket_timeout=ANSWER_SECONDS) as client:
+        memory = client.info("memory")
+    yield Held("redis", int(memory["used_memory"]), int(memory["maxmemory"]) or None, "bytes")
+
+
+def checkpoints(settings: Settings) -> Iterable[Held]:
+    """Spark keeps its last batches, and the state of its operators: bounded by what the queries remember."""
+    yield of_files("checkpoints", settings.checkpoint_dir.rglob("*"), None)
+
+
+def logs(settings: Settings) -> Iterable[Held]:
+    """Each process has its bound."""
+    everything = [*processes.servers(settings), *processes.applications(settings)]
+    bound = supervision.DAEMON_LOG_BYTES + len(everything) * settings.log_max_bytes
+    yield of_files("logs", settings.log_dir.iterdir(), bound)
+
+
+def of_files(store: str, paths: Iterable[Path], bound: int | None) -> Held:
+    """Files that come and go meanwhile."""
+    size, oldest_at = 0, None
+    for path in paths:
+        with suppress(FileNotFoundError):
+            if path.is_file():
+                found = path.stat()
+                size += found.st_size
+                oldest_at = min(oldest_at or found.st_mtime, found.st_mtime)
+    return Held(store, size, bound, "bytes", oldest_at)
+
+
+SOURCES = (
+    Source(STREAMS, "bytes", streams),
+    Source(("redis",), "bytes", of_redis),
+    Source(("checkpoints",), "bytes", checkpoints),
+    Source(("logs",), "bytes", logs),
+)
+
+
+def as_text(rows: Iterable[Held], now: float) -> list[str]:
+    """A line for each store: what it holds, of how much, and how old its oldest entry is."""
+    return [
+        f"  {one.store:<16} {amount(one.holds, one.unit):>14} of {amount(one.bound, one.unit, 'no bound'):<14} "
+        + ("" if one.oldest_at is None else f"oldest {age(now - one.oldest_at)} ago")
+        for one in rows
+    ]
+
+
+def amount(number: int | None, unit: str, none: str = "unknown") -> str:
+    if number is None:
+        return none
+    return f"{number / (1 << 20):,.1f} MiB" if unit == "bytes" else f"{number:,} rows"
+
+
+def age(seconds: float) -> str:
+    """In the largest unit of which there are at least two."""
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{max(0.0, seconds):.0f} s"
+
+
+if __name__ == "__main__":
+    print(json.dumps([asdict(one) for one in ask_streams(Settings.load(instance=sys.argv[1]))]))

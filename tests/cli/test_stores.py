@@ -1,0 +1,82 @@
+"""What `murmur status` says of every store: in time, whether it answers or not."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cli import stores
+from cli.stores import Source, collected
+from common.held import Held
+from common.settings import Settings
+from common.tweets import STREAMS
+from deploy.local.supervision import DAEMON_LOG_BYTES
+
+
+@pytest.fixture
+def never() -> Iterator[threading.Event]:
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def test_a_store_that_fails_or_does_not_answer_is_unknown_and_holds_up_nobody(
+    tmp_path: Path, never: threading.Event
+) -> None:
+    def silent(settings: Settings) -> Iterable[Held]:
+        yield Held("first", 1, 2, "rows")
+        never.wait()
+
+    def fails(settings: Settings) -> Iterable[Held]:
+        raise ConnectionError("refused")
+
+    def answers(settings: Settings) -> Iterable[Held]:
+        return [Held("good", 3, 4, "rows", 5.0)]
+
+    sources = (
+        Source(("first", "second"), "rows", silent),
+        Source(("bad",), "bytes", fails),
+        Source(("good",), "rows", answers),
+    )
+    began = time.monotonic()
+    found = collected(sources, Settings(home=tmp_path), seconds=0.2)
+    assert time.monotonic() - began < 2
+    assert found == [
+        Held("first", 1, 2, "rows"), Held("second", None, None, "rows"), Held("bad", None, None, "bytes"),
+        Held("good", 3, 4, "rows", 5.0),
+    ]
+
+
+def test_logs_are_bounded_by_a_setting_and_dated(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, log_max_bytes=1 << 20)
+    settings.log_dir.mkdir(parents=True)
+    (settings.log_dir / "spark.log").write_text("x" * 100)
+    (settings.log_dir / "spark.log.1").write_text("y" * 1000)
+    (one,) = stores.logs(settings)
+    assert (one.store, one.holds, one.unit) == ("logs", 1100, "bytes")
+    assert one.bound is not None
+    assert (one.bound - DAEMON_LOG_BYTES) % (1 << 20) == 0
+    assert one.oldest_at == pytest.approx(time.time(), abs=60)
+
+
+def test_a_store_that_holds_nothing_has_no_oldest_entry(tmp_path: Path) -> None:
+    assert list(stores.checkpoints(Settings(home=tmp_path))) == [Held("checkpoints", 0, None, "bytes")]
+
+
+def test_every_store_is_there_when_nothing_runs(tmp_path: Path) -> None:
+    found = stores.held(Settings(home=tmp_path, port_block=9))
+    assert [one.store for one in found][: len(STREAMS)] == list(STREAMS)
+    assert {"redis", "checkpoints", "logs"} <= {one.store for one in found}
+
+
+def test_as_text() -> None:
+    rows = [Held("database", 12345, 5_000_000, "rows", 1000.0), Held("logs", 3 << 20, None, "bytes"),
+            Held("redis", None, None, "bytes")]
+    lines = [line.split() for line in stores.as_text(rows, now=1000.0 + 7200)]
+    assert lines[0] == ["database", "12,345", "rows", "of", "5,000,000", "rows", "oldest", "2", "h", "ago"]
+    assert lines[1] == ["logs", "3.0", "MiB", "of", "no", "bound"]
+    assert lines[2] == ["redis", "unknown", "of", "no", "bound"]
