@@ -71,6 +71,8 @@ class SparkBinding:
     write_options: Mapping[str, str] = field(default_factory=dict)
     repeating_options: Mapping[str, str] = field(default_factory=dict)
     exactly_once: bool = False
+    batch_events: int | None = None
+    """What the source bounds a micro-batch by where no setting does; None if it is not by the number of events."""
 
 
 class Closing:

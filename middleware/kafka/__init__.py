@@ -228,6 +228,7 @@ class Kafka(Middleware):
                 "kafka.buffer.memory": str(SPARK_SEND_BUFFER_BYTES),
                 "kafka.max.request.size": str(batch_bytes(self.settings)),
             },
+            batch_events=SPARK_BATCH_EVENTS,
         )
 
     def stream_name(self, stream: str) -> str:
