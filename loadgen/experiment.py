@@ -35,7 +35,7 @@ BURST_SECONDS, CATCH_UP_SECONDS = 300.0, 600.0
 REPORT_SECONDS = 5.0
 """How long a stage may take to say what it completed: Spark says it aside, and each process twice a second."""
 
-AUDIT_SECONDS, AUDITED_PER_S = 60.0, 20_000
+AUDIT_SECONDS, AUDITED_PER_S = 60.0, 10_000
 """How long an audit may wait for what is missing, and how many tweets it reads in a second at least."""
 
 Audit = Callable[[Sequence[str], float], dict[str, Audited] | Unjudged]

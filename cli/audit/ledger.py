@@ -126,8 +126,8 @@ class RunLedger:
 
     def is_given_up(self, reader: Reader, seq: int) -> bool:
         """Whether the reader lost it to retention, or parked it."""
-        return seq in self.parked.get(reader, ()) or any(
-            first <= seq < end for first, end in self.lost.get(reader, ()))
+        return bool(self.lost or self.parked) and (seq in self.parked.get(reader, ()) or any(
+            first <= seq < end for first, end in self.lost.get(reader, ())))
 
     def check_published(self, cuts: Cuts) -> Finding:
         return self._by_seq("published", self.published, cuts, (RAW,), ())

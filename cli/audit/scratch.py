@@ -50,6 +50,7 @@ class Scratch:
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
         self._db.executescript(f"PRAGMA cache_size = -{CACHE_KIB};{TABLES}")
+        self._db.execute("BEGIN")  # for as long as it lives: a transaction for each row would cost more than the row
 
     def see(self, events: Sequence[Seen]) -> dict[int, Seen]:
         """Remembers the first of each tweet id; returns the first by tweet id if any of `events` is not it."""

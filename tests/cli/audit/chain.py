@@ -158,7 +158,7 @@ class Chain:
         """One round of an audit from the head."""
         with self.audit() as collector:
             collector.follow({run: self.manifests[run] for run in runs or self.manifests})
-            return collector.round(time.monotonic() + 60)
+            return collector.round(time.monotonic() + 600)
 
     def _now_us(self, seq: int) -> int:
         return self.now_s * 1_000_000 + seq
