@@ -1,6 +1,9 @@
 # `make help` lists what can be made; everything installed and stored lies in .murmur.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+PIP := 26.3
+PIP_TOOLS := 7.6.2
+PIP_COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links
 .PHONY: help setup demo test test-fast test-all test-connector test-browser lint lock clean
 
 help:  ## list what can be made
@@ -14,13 +17,13 @@ demo:  ## install, start, feed synthetic tweets, print the page's address; Ctrl-
 	@exec .murmur/venv/bin/python -m deploy.local.demo
 
 test:  ## install and run all checks but the long ones
-	@tests/run connector lint fast page server browser
+	@tests/run connector lint fast page counting server browser
 
 test-fast:  ## checks that need no servers
-	@tests/run lint fast page
+	@tests/run lint fast page counting
 
 test-all:  ## all checks, with the long fault runs and the whole connector
-	@tests/run connector-all lint fast page server slow browser
+	@tests/run connector-all lint fast page counting server slow browser
 
 test-connector:  ## all checks of Spark's data source for Pravega, against a real server
 	@tests/run connector-all
@@ -31,9 +34,10 @@ test-browser:  ## the page in headless Chromium
 lint:  ## style and types of Python and of the page
 	@tests/run lint
 
-lock:  ## pin the Python packages of requirements.in, with hashes
-	python3.11 -m venv .murmur/lock && .murmur/lock/bin/pip install --quiet pip-tools
-	.murmur/lock/bin/pip-compile --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links --output-file requirements.txt requirements.in
+lock:  ## pin the Python packages of requirements*.in, with hashes; nothing moves that they do not ask to move
+	python3.11 -m venv .murmur/lock && .murmur/lock/bin/pip install --quiet pip==$(PIP) pip-tools==$(PIP_TOOLS)
+	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements.txt requirements.in
+	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements-checks.txt requirements-checks.in
 
 clean:  ## remove what was built and installed, but nothing that an instance stored
 	rm -rf .murmur/stamps .murmur/venv .murmur/lock .murmur/jars .murmur/encoder .murmur/log frontend/dist frontend/node_modules test-results *.egg-info

@@ -8,7 +8,7 @@ import sys
 import click
 
 from cli import options
-from common.settings import Settings
+from common.settings import Settings, SettingsUnreadable
 from deploy.local import instances, processes, supervision
 
 
@@ -18,7 +18,7 @@ from deploy.local import instances, processes, supervision
 @options.instance
 def down(wipe: bool, yes: bool, instance: str | None) -> None:
     """Stop an instance; its data stays unless --wipe is given."""
-    settings = Settings.load(instance=instance)
+    settings = found(instance)
     if not settings.instance_dir.exists():
         click.echo(f"there is no instance {settings.instance}")
         return
@@ -27,7 +27,8 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
                       abort=True)
     if supervision.is_running(settings):
         supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
-        click.echo(f"instance {settings.instance} is stopped")
+        click.echo(f"instance {settings.instance} is stopped"
+                   + ("" if wipe else f"; its data stays in {settings.instance_dir}"))
     else:
         click.echo(f"instance {settings.instance} was not running")
     for name in instances.end_leftovers(settings):
@@ -36,3 +37,11 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
         with instances.registry(settings.home):
             shutil.rmtree(settings.instance_dir)
         click.echo(f"instance {settings.instance} is removed")
+
+
+def found(instance: str | None) -> Settings:
+    """Settings of the instance; where those that it wrote cannot be read, what tells where its processes are."""
+    try:
+        return Settings.load(instance=instance)
+    except SettingsUnreadable:
+        return Settings.chosen(instance=instance)

@@ -9,19 +9,22 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from common.settings import SettingsUnreadable
 from deploy.local.instances import PortTaken
 from deploy.local.process import MissingProgram
 from deploy.local.readiness import NotReady
+from deploy.local.state import StateRefused
 from deploy.local.supervision import NotRunning
 from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
 from middleware.base import MiddlewareError
 
 EXPECTED = (
-    MissingProgram, PortTaken, NotRunning, NotReady, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
+    MissingProgram, PortTaken, NotRunning, NotReady, StateRefused, SettingsUnreadable, MiddlewareError, DiskShort,
+    GeneratorFailed, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 
-COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "load")
+COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load")
 
 
 class Commands(click.Group):
@@ -31,7 +34,8 @@ class Commands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
-        return getattr(import_module(f"cli.{name}"), name) if name in COMMANDS else None
+        module = name.replace("-", "_")
+        return getattr(import_module(f"cli.{module}"), module) if name in COMMANDS else None
 
     def invoke(self, context: click.Context) -> Any:
         try:

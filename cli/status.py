@@ -7,11 +7,14 @@ from typing import Any
 
 import click
 import psutil
+import redis
 from sqlalchemy.exc import SQLAlchemyError
 
 from cli import options
+from common import retention
 from common.search.store import Store
 from common.settings import Durability, Settings
+from common.tweets import Reader
 from deploy.local import processes, supervision
 from middleware import connect
 from middleware.base import MiddlewareError
@@ -45,6 +48,7 @@ def described(settings: Settings) -> dict[str, Any]:
             "path": settings.database_address.removeprefix("sqlite:///"), "durability": of_database(settings),
         },
         "index": {"address": settings.milvus_address, "durability": of_index(settings)},
+        "retention": of_readers(settings),
     }
 
 
@@ -71,6 +75,15 @@ def of_database(settings: Settings) -> Durability | None:
 def of_index(settings: Settings) -> Durability | None:
     """As measured of the local server; of another one it is not known."""
     return None if settings.milvus_uri else processes.INDEX_DURABILITY
+
+
+def of_readers(settings: Settings) -> dict[Reader, float | None]:
+    """Share of the retention that each has used; None where nobody has looked within a minute."""
+    try:
+        client = redis.Redis.from_url(settings.redis_address, decode_responses=True, socket_timeout=2)
+        return retention.read(client, settings.redis_prefix)
+    except redis.RedisError:
+        return retention.unknown()
 
 
 def running_processes(settings: Settings) -> list[dict[str, Any]]:
@@ -117,4 +130,11 @@ def as_text(found: dict[str, Any]) -> str:
         lines.append(f"  {process['name']:<14} {process['state']:<9} pid {pid:<8} {mebibytes:>9}")
     for name, where in (("database", "path"), ("index", "address")):
         lines.append(f"{name} {found[name][where]} ({found[name]['durability'] or 'durability unknown'})")
+    shares = (f"{name} {used(share)}" for name, share in found["retention"].items())
+    lines.append("retention used by " + ", ".join(shares))
     return "\n".join(lines)
+
+
+def used(share: float | None) -> str:
+    """A share of the retention, as text: at 100 % events go that were not read."""
+    return "unknown" if share is None else f"{100 * share:.0f} %"

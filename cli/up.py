@@ -8,14 +8,17 @@ from typing import Any
 import click
 
 from cli import options
-from common.settings import Settings
+from common.settings import Settings, read
 from common.tweets import STREAMS
-from deploy.local import class_data, instances, processes, supervision
+from deploy.local import class_data, instances, processes, state, supervision
 from deploy.local.process import Process
-from deploy.local.readiness import await_ready
+from deploy.local.readiness import Deaths, await_ready
 from middleware import connect, registry
+from middleware.base import Middleware, MiddlewareError
 
 STREAMS_SECONDS = 120.0
+LOOK_SECONDS = 2.0
+"""How often the servers are looked at while the stream store is waited for."""
 
 
 @click.command()
@@ -32,26 +35,35 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     """
     given = {"middleware": middleware, "durability": durability, "instance": instance}
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    wished = Settings(**flags)
+    wished = Settings.chosen(**flags)
     if supervision.is_running(wished):
         settings = Settings.load(instance=instance)
-        refuse_change(settings, flags)
+        refuse_change(wished)
         click.echo(f"instance {settings.instance} runs already, on {settings.middleware} ({settings.durability})")
     else:
         settings = instances.reserve(flags)
         for name in instances.end_leftovers(settings):
             click.echo(f"ended a leftover of the instance: {name}")
         instances.check_ports(settings)
-    bring_up(settings, servers_only)
+        state.record(settings)
+    try:
+        bring_up(settings, servers_only)
+    except KeyboardInterrupt:
+        click.echo(f"\ninstance {settings.instance} goes on starting: `murmur status --instance {settings.instance}` "
+                   f"shows how far it is, `murmur down --instance {settings.instance}` ends it", err=True)
+        raise
 
 
-def refuse_change(settings: Settings, flags: dict[str, Any]) -> None:
-    for name in ("middleware", "durability"):
-        if flags.get(name, running := getattr(settings, name)) != running:
-            raise click.ClickException(
-                f"instance {settings.instance} runs with {name} {running}: end it first with `murmur down --instance "
-                f"{settings.instance}`, or start another beside it with --instance; its data stays in either case"
-            )
+def refuse_change(wished: Settings) -> None:
+    """Fails when a setting was chosen otherwise than the instance runs with: it would not take effect."""
+    running = read(wished.settings_file)
+    chosen = wished.model_dump(mode="json", include=wished.model_fields_set)
+    if changed := [name for name, value in chosen.items() if running.get(name, value) != value]:
+        named = ", ".join(name if name in state.SECRET else f"{name} {running[name]}" for name in changed)
+        raise click.ClickException(
+            f"instance {wished.instance} runs with other settings ({named}): end it first with `murmur down --instance "
+            f"{wished.instance}`, or start another beside it with --instance; its data stays in either case"
+        )
 
 
 def bring_up(settings: Settings, servers_only: bool) -> None:
@@ -65,23 +77,38 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
         click.echo(f"starting instance {settings.instance} on {settings.middleware} ({settings.durability}), "
                    f"logs in {settings.log_dir}")
         supervision.start(settings)
-    show_progress(settings, servers, began)
+    deaths = Deaths(settings)
+    show_progress(settings, servers, deaths, began)
     if ours:
         supervision.write_configuration(settings, servers + ours)
         supervision.add_missing(settings)
-    create_streams(settings)
-    show_progress(settings, ours, began)
+    create_streams(settings, deaths)
+    show_progress(settings, ours, deaths, began)
+    class_data.begin_writing(settings)
     click.echo(f"ready: {settings.url}" if ours else "ready: servers only")
 
 
-def show_progress(settings: Settings, waited_for: list[Process], began: float) -> None:
-    for process in await_ready(settings, waited_for):
+def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths, began: float) -> None:
+    for process in await_ready(settings, waited_for, deaths):
         click.echo(f"  {process.name:<14} ready after {time.monotonic() - began:5.1f} s")
 
 
-def create_streams(settings: Settings) -> None:
+def create_streams(settings: Settings, deaths: Deaths) -> None:
     with connect(settings.model_copy(update={"jvm_options": class_data.of_clients(settings)})) as middleware:
-        middleware.wait_until_ready(STREAMS_SECONDS)
+        await_middleware(middleware, deaths)
         for stream in STREAMS:
             middleware.create_stream(stream, settings.partitions)
     click.echo(f"  {len(STREAMS)} streams exist")
+
+
+def await_middleware(middleware: Middleware, deaths: Deaths) -> None:
+    """Returns when the stream store serves. Raises MiddlewareError if it does not in time, NotReady if a server dies
+    again and again meanwhile."""
+    until = time.monotonic() + STREAMS_SECONDS
+    while True:
+        try:
+            return middleware.wait_until_ready(LOOK_SECONDS)
+        except MiddlewareError:
+            if time.monotonic() > until:
+                raise
+            deaths.look()

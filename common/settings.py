@@ -17,6 +17,8 @@ from typing import Any, Literal, Self
 from pydantic import Field
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from common import files
+
 Durability = Literal["page-cache", "fsync"]
 
 PORTS_PER_INSTANCE = 50
@@ -24,8 +26,15 @@ PORTS_PER_INSTANCE = 50
 # What a later command may not choose: it is decided by the instance that runs.
 FACTS_OF_A_RUNNING_INSTANCE = (
     "middleware", "durability", "port_block", "port_base", "middleware_uri", "redis_url", "milvus_uri",
-    "database_url", "partitions", "namespace", "index_max_rows", "ingest_token",
+    "database_url", "partitions", "stream_retention_bytes", "namespace", "index_max_rows", "ingest_token",
 )
+
+
+NOT_SAVED = ("home", "x_bearer_token", "jvm_options", "spark_jvm_options")
+
+
+class SettingsUnreadable(Exception):
+    """What an instance wrote of its settings cannot be read; the message names the file and the way out."""
 
 
 class Port(IntEnum):
@@ -96,7 +105,7 @@ class Settings(BaseSettings):
     milvus_uri: str = Field("", description="address of Milvus; empty: the local Milvus Lite")
     index_max_rows: int = Field(200_000, description="the index keeps the newest tweets, this many")
     ranking_interval_ms: int = Field(500, description="longest time between two refreshes of the rankings in Redis")
-    ranking_limit: int = Field(1000, description="hashtags kept in each published ranking")
+    ranking_limit: int = Field(1000, ge=1, le=5000, description="hashtags kept in each published ranking")
     search_cache_s: int = Field(30, description="how long a search result stays in Redis")
 
     # -- experiments
@@ -107,7 +116,11 @@ class Settings(BaseSettings):
 
     # -- web
     web_replicas: int = Field(2, ge=1, le=8, description="Flask processes behind Nginx")
-    web_streams: int = Field(32, description="event streams that each Flask process allows")
+    web_streams: int = Field(32, ge=0, description="event streams that each Flask process allows")
+    web_streams_per_client: int = Field(16, ge=1, description="how many of them one address may have")
+    allowed_hosts: str = Field(
+        "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
+    )
 
     @cached_property
     def instance_dir(self) -> Path:
@@ -174,21 +187,40 @@ class Settings(BaseSettings):
     def save(self) -> None:
         """Writes the resolved settings, readable by the owner only: they hold the ingest token."""
         self.instance_dir.mkdir(parents=True, exist_ok=True)
-        content = self.model_dump(mode="json", exclude={"home", "x_bearer_token", "jvm_options", "spark_jvm_options"})
-        descriptor = os.open(self.settings_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            json.dump(content, file, indent=1)
+        content = self.model_dump(mode="json", exclude=set(NOT_SAVED))
+        files.replace(self.settings_file, json.dumps(content, indent=1))
+
+    @classmethod
+    def chosen(cls, **flags: Any) -> Self:
+        """What the user chooses: flags over environment over `.env` over default; None counts as not given."""
+        given = {name: value for name, value in flags.items() if value is not None}
+        given["_env_file"] = Path(os.environ.get("MURMUR_HOME", ".murmur")).parent / ".env"
+        return cls(**given)
 
     @classmethod
     def load(cls, **flags: Any) -> Self:
-        """Settings of this process: `flags` that are None count as not given."""
-        given = {name: value for name, value in flags.items() if value is not None}
+        """Settings of this process: flags that are None count as not given. Raises SettingsUnreadable."""
         if own := os.environ.get("MURMUR_SETTINGS"):
-            return cls(**{**json.loads(Path(own).read_text()), **given})
-        given["_env_file"] = Path(os.environ.get("MURMUR_HOME", ".murmur")).parent / ".env"
-        wished = cls(**given)
+            given = {name: value for name, value in flags.items() if value is not None}
+            return cls(**{**read(Path(own)), **given})
+        wished = cls.chosen(**flags)
         if not wished.settings_file.exists():
             return wished
-        running = json.loads(wished.settings_file.read_text())
+        running = read(wished.settings_file)
         facts = {name: running[name] for name in FACTS_OF_A_RUNNING_INSTANCE if name in running}
-        return cls(**{**given, **facts})
+        return cls.chosen(**{**flags, **facts})
+
+
+def read(file: Path) -> dict[str, Any]:
+    """What `Settings.save` wrote. Raises SettingsUnreadable."""
+    try:
+        found = json.loads(file.read_text())
+        if isinstance(found, dict):
+            return found
+        reason = "it holds no JSON object"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    raise SettingsUnreadable(
+        f"{file} cannot be read ({reason}). `murmur down --instance {file.parent.name}` ends what runs, and "
+        "`murmur up` writes the file anew, with another ingest token; the data stays."
+    )

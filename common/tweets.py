@@ -5,7 +5,7 @@ What Python reads or writes of every tweet is a Struct, which costs half of what
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict, get_args
 
 import msgspec
 from msgspec import Struct
@@ -16,10 +16,12 @@ REJECTED = "tweets-rejected"
 HASHTAG_COUNTS = "hashtag-counts"
 STREAMS = (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS)
 
-STAGES = ("published", "enriched", "ranked", "searchable")
+StageName = Literal["published", "enriched", "ranked", "searchable"]
+STAGES: tuple[str, ...] = get_args(StageName)
 
 BUCKET_SECONDS = 5
-WINDOWS = {"1m": 60, "5m": 300, "15m": 900, "1h": 3600}
+Window = Literal["1m", "5m", "15m", "1h"]
+WINDOWS: dict[str, int] = {"1m": 60, "5m": 300, "15m": 900, "1h": 3600}
 """Ranking windows, in seconds."""
 
 TOTAL = ""

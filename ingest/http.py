@@ -13,7 +13,9 @@ from typing import Any
 from flask import Flask, Response, json, request
 from werkzeug.exceptions import HTTPException
 
+from common.hosts import refuse_foreign_hosts
 from common.settings import Settings
+from ingest import retention
 from ingest.inbox import Inbox, Unavailable
 from ingest.source import Payload, examine, parse
 
@@ -24,8 +26,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or Settings.load()
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = settings.ingest_max_body_bytes
+    refuse_foreign_hosts(app, settings)
     inbox = Inbox(settings)
     app.extensions["inbox"] = inbox
+    retention.watch(settings)
 
     @app.post("/api/v1/tweets")
     def push() -> dict[str, Any]:
@@ -39,7 +43,7 @@ def create_app(settings: Settings | None = None) -> Flask:
             if not line.strip():
                 continue
             payload = examine(line)
-            if reason := _objection(payload, settings.max_event_bytes):
+            if reason := objection(payload, settings.max_event_bytes):
                 refused.append({"line": number, "reason": reason})
             else:
                 payloads.append(payload)
@@ -73,7 +77,7 @@ class Unauthorised(HTTPException):
     description = "send the instance's ingest token as 'Authorization: Bearer …'; `murmur up` made it"
 
 
-def _objection(payload: Payload, max_event_bytes: int) -> str | None:
+def objection(payload: Payload, max_event_bytes: int) -> str | None:
     """Why a line is not accepted, in the words of `tweets-rejected`; None if it is."""
     if len(payload.body) + 512 > max_event_bytes:
         return "too-large"
@@ -83,7 +87,9 @@ def _objection(payload: Payload, max_event_bytes: int) -> str | None:
         payload.body.decode()
     except UnicodeDecodeError:
         return "invalid-utf8"
-    return "not-json" if parse(payload.body) is None and payload.body != b"null" else "not-an-object"
+    value = parse(payload.body)
+    unreadable = payload.body != b"null" if value is None else isinstance(value, dict)  # too deep to be written anew
+    return "not-json" if unreadable else "not-an-object"
 
 
 def _problem(error: HTTPException) -> Response:

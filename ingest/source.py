@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple, NoReturn
@@ -13,8 +14,17 @@ GROUP_BYTES = 16 << 20
 """A source that does not know how large its payloads are ends a group at this size."""
 
 
+KEY_CHARACTERS = 64
+"""An author is known by at most so many characters; those of X have 19 digits."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
 class Payload(NamedTuple):
-    """One tweet as it came. `tweet` is the JSON object to publish, None if `body` is no JSON object in UTF-8."""
+    """One tweet as it came. `tweet` is the JSON object to publish, None if `body` cannot be published as one.
+
+    `author_id` is the routing key, which every middleware can take.
+    """
 
     body: bytes
     tweet: bytes | None
@@ -50,13 +60,21 @@ def examine(body: bytes) -> Payload:
     parsed = parse(body)
     if not isinstance(parsed, dict):
         return Payload(body, None, "")
-    tweet = body
+    tweet: bytes | None = body
     if "ingest" in parsed:
         del parsed["ingest"]
         tweet = dump(parsed)
+    elif not parsed:
+        tweet = b"{}"
     data = parsed.get("data")
     author_id = data.get("author_id") if isinstance(data, dict) else None
-    return Payload(body, tweet, author_id if isinstance(author_id, str) else "")
+    return Payload(body, tweet, _key(author_id) if isinstance(author_id, str) else "")
+
+
+def _key(text: str) -> str:
+    """A routing key: such as UTF-8 can hold, and of bounded length."""
+    text = text[:KEY_CHARACTERS]
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
 def parse(body: bytes) -> Any:
@@ -72,11 +90,16 @@ def parse(body: bytes) -> Any:
         return None
 
 
-def dump(value: Any) -> bytes:
+def dump(value: Any) -> bytes | None:
+    """The value of `parse` as JSON; None if it cannot be written: nested too deeply, or a number that is none."""
     try:
         return orjson.dumps(value)
-    except TypeError:  # a lone surrogate
-        return json.dumps(value, separators=(",", ":")).encode()
+    except TypeError:  # a lone surrogate, an integer beyond 64 bits, or deeper than orjson writes
+        pass
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return None
 
 
 def _no_constant(name: str) -> NoReturn:

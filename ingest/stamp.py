@@ -51,25 +51,39 @@ class Stamper:
 
 
 def read_line(line: bytes) -> Archived | None:
-    """What `Stamper.line` wrote; None for a torn line."""
+    """What `Stamper.line` wrote; None for a torn line, or one that was spoilt."""
     if not line.endswith(b"}\n"):
         return None
     end = line.find(b"}") + 1
     stamp = parse(line[len(b'{"ingest":'):end])
     if not isinstance(stamp, dict):
         return None
-    name, _, value = line[end + 1:-2].partition(b":")
-    body = base64.b64decode(value.strip(b'"')) if name == b'"payload_base64"' else value
-    return Archived(stamp["seq"], stamp["sent_at_us"], examine(body))
+    seq, sent_at_us = stamp.get("seq"), stamp.get("sent_at_us")
+    name, _, body = line[end + 1:-2].partition(b":")
+    if not (isinstance(seq, int) and isinstance(sent_at_us, int)):
+        return None
+    if name == b'"payload_base64"':
+        try:
+            body = base64.b64decode(body.strip(b'"'), validate=True)
+        except ValueError:
+            return None
+    return Archived(seq, sent_at_us, examine(body))
 
 
 def created_now(payload: Payload, sent_at_us: int) -> Payload:
-    """The tweet dated to the time at which it is meant to be sent; the body stays as it came."""
+    """The tweet dated to the time at which it is meant to be sent; the body stays as it came.
+
+    A tweet that cannot be written anew, or for a time that the calendar does not have, keeps its date.
+    """
     tweet = parse(payload.tweet) if payload.tweet else None
     if not isinstance(tweet, dict) or not isinstance(tweet.get("data"), dict):
         return payload
-    tweet["data"]["created_at"] = timestamp(sent_at_us)
-    return payload._replace(tweet=dump(tweet))
+    try:
+        tweet["data"]["created_at"] = timestamp(sent_at_us)
+    except (ValueError, OverflowError, OSError):
+        return payload
+    dated = dump(tweet)
+    return payload._replace(tweet=dated) if dated else payload
 
 
 def timestamp(us: int) -> str:

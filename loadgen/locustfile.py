@@ -65,7 +65,7 @@ class Listener(HttpUser):
     def listen(self) -> None:
         began, until = time.monotonic(), time.monotonic() + random.uniform(*LISTEN_SECONDS)
         with self.client.get("/api/v1/events", stream=True, name="events", catch_response=True, timeout=30) as r:
-            if r.status_code == 503:
+            if r.status_code in (429, 503):
                 r.success()
                 return
             if r.status_code != 200:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Literal, Self
 
+from common.held import Held
 from common.settings import Durability, Settings
 
 Start = Literal["committed", "head", "tail"]
@@ -46,19 +48,43 @@ class Overtaken(MiddlewareError):
 class Position:
     """A place in every partition of a stream: all events before it. Only the middleware that made it reads it.
 
-    `life` tells a stream from one of the same name that was made after it was deleted.
+    `life` tells a stream from one of the same name that was made after it was deleted. Partitions that replace others
+    have higher numbers.
     """
 
     stream: str
     life: str
     offsets: Mapping[int, int]
 
+    def is_cut(self) -> bool:
+        """Whether a stream that begins here has let go of events."""
+        return any(self.offsets.values())
+
+    def lies_before(self, head: Position) -> bool:
+        """Whether retention took events that a reader who stands here has not read."""
+        return any(offset < head._first(partition) for partition, offset in self.offsets.items())
+
+    def moved_to(self, head: Position) -> Position:
+        """Where a reader who stands here goes on: at the head of each partition whose events are gone."""
+        kept = {
+            partition: max(offset, head.offsets.get(partition, 0)) for partition, offset in self.offsets.items()
+            if partition in head.offsets or offset >= head._first(partition)
+        }  # fmt: skip
+        return Position(self.stream, self.life, {**head.offsets, **kept})
+
+    def _first(self, partition: int) -> float:
+        """First offset that this head has of a partition: none of an older one that has ended before it."""
+        if partition in self.offsets:
+            return self.offsets[partition]
+        return math.inf if partition < max(self.offsets, default=0) else 0
+
 
 @dataclass(frozen=True)
 class SparkBinding:
     """How Spark reads and writes a stream of this middleware.
 
-    The source yields a binary column `event_column`. The sink takes `event_column`, `key_column` and `stream_column`
+    The source yields a binary column `event_column`, and where the event stands in `partition_column` and
+    `offset_column`. The sink takes `event_column`, `key_column` and `stream_column`
     (the target stream's name, already qualified by `stream_name`). With `repeating_options` on top the sink is at least
     once, and cheaper: for events that may come again without harm.
     """
@@ -67,12 +93,17 @@ class SparkBinding:
     event_column: str
     key_column: str
     stream_column: str
+    partition_column: str
+    offset_column: str
     read_options: Mapping[str, str] = field(default_factory=dict)
     write_options: Mapping[str, str] = field(default_factory=dict)
     repeating_options: Mapping[str, str] = field(default_factory=dict)
     exactly_once: bool = False
     batch_events: int | None = None
     """What the source bounds a micro-batch by where no setting does; None if it is not by the number of events."""
+    initial_offset: tuple[str, str] = ("0", "")
+    """Where the source notes at which offset a query began: a file in `sources/0` of its checkpoint, and what stands
+    there before the offset."""
 
 
 class Closing:
@@ -117,17 +148,17 @@ class Consumer(Closing, ABC):
         A lower bound: nothing uncommitted is lost, something committed may come again.
         """
 
+    @abstractmethod
     def place(self, index: int) -> str:
         """Where event `index` of the last poll stands: `partition/offset`, the same whenever and whoever reads it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def has_reached(self, end: Position) -> bool:
         """Whether `poll` has handed out everything before `end` that this member's share still holds.
 
         What retention removed, and what never was an event (a gap in the offsets), counts as handed out. A share is
         what the member holds now; one without any has reached every end. Raises StreamReplaced.
         """
-        raise NotImplementedError
 
 
 class Middleware(Closing, ABC):
@@ -161,16 +192,54 @@ class Middleware(Closing, ABC):
         may ask for it. Raises UnknownStream or Unreachable.
         """
 
+    @abstractmethod
     def end(self, stream: str) -> Position:
         """Where the stream ends now: after the last event that anybody's flush has confirmed.
 
         Whoever wants "everything so far" fixes it before reading. Raises UnknownStream or Unreachable.
         """
-        raise NotImplementedError
 
     @abstractmethod
     def forget_group(self, stream: str, group: str) -> None:
         """Removes a group, whose members are closed, and its position; does nothing if there is none."""
+
+    @abstractmethod
+    def head(self, stream: str) -> Position:
+        """Where the stream begins now: before the first event that retention has left.
+
+        Raises UnknownStream or Unreachable.
+        """
+
+    @abstractmethod
+    def committed(self, stream: str, group: str) -> Position | None:
+        """What the group has committed; None if there is no such group. Raises UnknownStream or Unreachable."""
+
+    @abstractmethod
+    def move_group(self, stream: str, group: str, to: Position) -> None:
+        """Commits `to` for a group whose members are closed, which it waits for as long as one may be taken for alive.
+
+        Raises MiddlewareError when one is.
+        """
+
+    @abstractmethod
+    def held(self, stream: str) -> Held:
+        """What the stream holds, in bytes as the server stores them. Raises UnknownStream or Unreachable."""
+
+    @abstractmethod
+    def retention_used(self, stream: str, position: Position) -> float | None:
+        """Share of the stream's bound that lies between the position and the end.
+
+        0: all is read; from 1 on the next retention takes events that are not, or the last one has. None where the
+        bytes cannot be known. Raises UnknownStream or Unreachable.
+        """
+
+    @abstractmethod
+    def spark_position(self, stream: str, source_offset: str) -> Position:
+        """Reads the offset that Spark keeps of `stream` in a checkpoint. Raises MiddlewareError if it is none."""
+
+    @abstractmethod
+    def spark_offset(self, position: Position) -> str:
+        """The offset that Spark keeps in a checkpoint for this position."""
 
     @abstractmethod
     def durability_in_force(self) -> Durability | None:

@@ -23,7 +23,8 @@ def start(spark: SparkSession, middleware: Middleware) -> StreamingQuery:
     rules = Rules(settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s)
     telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "enriched", "spark")
     spark.streams.addListener(measures.EnrichTelemetry(telemetry))
-    enriched = transforms.enrich(streams.read(spark, middleware, RAW), rules, delay_us(settings, "enriched"))
+    raw = streams.read(spark, middleware, RAW).select("event")
+    enriched = transforms.enrich(raw, rules, delay_us(settings, "enriched"))
     rows = measures.observed(enriched)
     return streams.write(rows, middleware, (ENRICHED, REJECTED), NAME)
 

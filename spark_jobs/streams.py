@@ -12,10 +12,16 @@ from middleware.base import Middleware
 
 
 def read(spark: SparkSession, middleware: Middleware, stream: str) -> DataFrame:
-    """The events of a stream, from its head or the query's checkpoint, as one binary column `event`."""
+    """The events of a stream, from its head or the query's checkpoint: binary `event`, its `partition` and `offset`.
+
+    What a query does not select of these costs nothing."""
     binding = middleware.spark(stream)
     source = spark.readStream.format(binding.format).options(**binding.read_options).load()
-    return source.select(F.col(binding.event_column).cast("binary").alias("event"))
+    return source.select(
+        F.col(binding.event_column).cast("binary").alias("event"),
+        F.col(binding.partition_column).alias("partition"),
+        F.col(binding.offset_column).alias("offset"),
+    )
 
 
 def write(

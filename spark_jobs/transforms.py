@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, Self
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
+from py4j.java_gateway import JavaObject
+from pyspark.sql import DataFrame, SparkSession
 
 from common.slowdown import slow_down
-from common.tweets import BUCKET_SECONDS, HASHTAG_COUNTS, SLOT_US, TOTAL
+from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, REJECTED, REJECTED_EVENT_BYTES, SLOT_US, TOTAL
 from spark_jobs.enrichment import Rules, enrich_event
 from spark_jobs.tally import Tally
 
@@ -56,8 +57,24 @@ def _is_utf8(column: pa.Array) -> bool:
     return True
 
 
-def count_hashtags(enriched: DataFrame, watermark_delay_s: int) -> DataFrame:
-    """Rows (event, key, stream) for `hashtag-counts` from a DataFrame whose one binary column holds enriched tweets.
+class TrendingCounters(NamedTuple):
+    """What *trending* leaves out, counted while it runs: accumulators of Spark."""
+
+    behind_watermark: JavaObject
+    """Tweets that came too late to be counted."""
+
+    parked: JavaObject
+    """Events that are not of the contract."""
+
+    @classmethod
+    def of(cls, spark: SparkSession) -> Self:
+        context = spark.sparkContext._jsc.sc()  # type: ignore[attr-defined]
+        return cls(*(context.longAccumulator(name) for name in cls._fields))
+
+
+def count_hashtags(enriched: DataFrame, watermark_delay_s: int, counters: TrendingCounters) -> DataFrame:
+    """Rows (event, key, stream) for `hashtag-counts` and `tweets-rejected` from a DataFrame of enriched tweets: binary
+    `event`, `partition`, `offset`.
 
     To be written in update mode: each batch emits the whole count, so far, of every (bucket, hashtag) that it touched,
     and beside TOTAL those of its slots. spark_jobs/hashtag_counts, in Java, does it in one stateful operator.
@@ -66,19 +83,27 @@ def count_hashtags(enriched: DataFrame, watermark_delay_s: int) -> DataFrame:
     far, the watermark W is at most S + future_tolerance - delay, and a tweet sent at s is created at or after
     s - allowed_lateness. With `watermark_delay_s` it is above W, and hence counted, as long as s >= S - slack:
     partitions, and ingesters, may be apart by the slack. (Nor can a wrong clock push S: *enrich* rejects stamps further
-    than future_tolerance ahead of its own clock, and the slack is larger.) A batch has one W, of what was read before
-    it: it counts what is above W, and forgets the buckets whose end is not. As W never falls, no tweet comes to a
-    bucket that was forgotten, and no count begins anew.
+    than future_tolerance ahead of its own clock, and the slack is larger. Once it is set back by more than the slack,
+    tweets are behind W until it has caught up: they are counted in `behind_watermark` instead.) A batch has one W, of
+    what was read before it: it counts what is above W, and forgets the buckets whose end is not. As W never falls, no
+    tweet comes to a bucket that was forgotten, and no count begins anew.
 
-    Why none counts twice: an id is remembered until W is `delay` beyond the `created_at` of the first, whatever date
-    and bucket a repeat bears; a repeat with the same `created_at` that comes later still is behind W, so it is dropped
-    as well. What was counted and what is remembered are one state, which a batch changes as a whole or not at all.
+    Why none counts twice: by the contract a repeated event bears the `created_at` of the first. So it comes to the same
+    bucket, which knows the ids that it has counted for as long as it lives; later the repeat is behind W. Where one id
+    comes with several dates (the same tweets replayed as of now), each of their buckets counts it once. What was
+    counted and what is known are one state, which a batch changes as a whole or not at all.
+
+    An event that is not of the contract is parked in `tweets-rejected` with its position; a batch that runs again may
+    write it twice.
     """
     spark = enriched.sparkSession
-    counts = spark._jvm.murmuration.spark.HashtagCounts.of(  # type: ignore[union-attr]
-        enriched._jdf, watermark_delay_s, BUCKET_SECONDS, SLOT_US, TOTAL
+    java = spark._jvm.murmuration.spark  # type: ignore[union-attr]
+    counting = java.Counting(BUCKET_SECONDS * 1000, SLOT_US, TOTAL, HASHTAG_COUNTS)
+    parking = java.Parking(ENRICHED, REJECTED, REJECTED_EVENT_BYTES)
+    rows = java.HashtagCounts.of(
+        enriched._jdf, watermark_delay_s, counting, parking, counters.behind_watermark, counters.parked
     )
-    return DataFrame(counts, spark).withColumn("stream", F.lit(HASHTAG_COUNTS))
+    return DataFrame(rows, spark)
 
 
 def watermark_delay_s(allowed_lateness_s: int, future_tolerance_s: int, slack_s: int) -> int:

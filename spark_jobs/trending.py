@@ -1,4 +1,4 @@
-"""The query *trending*: `tweets-enriched` → `hashtag-counts`.
+"""The query *trending*: `tweets-enriched` → `hashtag-counts`, and `tweets-rejected` for what cannot be read.
 
 By itself: `spark-submit --py-files <wheel> --jars hashtag-counts.jar spark_jobs/trending.py`.
 """
@@ -8,9 +8,10 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from common.tweets import ENRICHED, HASHTAG_COUNTS
+from common.telemetry import StageTelemetry
+from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
 from middleware.base import Middleware
-from spark_jobs import running, streams, transforms
+from spark_jobs import measures, running, streams, transforms
 
 NAME = "trending"
 
@@ -20,11 +21,15 @@ def start(spark: SparkSession, middleware: Middleware) -> StreamingQuery:
     delay_s = transforms.watermark_delay_s(
         settings.allowed_lateness_s, settings.future_tolerance_s, settings.watermark_slack_s
     )
-    counts = transforms.count_hashtags(streams.read(spark, middleware, ENRICHED), delay_s)
-    # Counts are whole and the consumer keeps the maximum, so a repeat changes nothing. Each batch of enrich is counted
-    # as soon as it is there: at an interval of its own it would wait for the next, and now and then miss that.
+    counters = transforms.TrendingCounters.of(spark)
+    telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, NAME, "spark")
+    spark.streams.addListener(measures.TrendingTelemetry(telemetry, counters))
+    counts = transforms.count_hashtags(streams.read(spark, middleware, ENRICHED), delay_s, counters)
+    # Counts are whole and the consumer keeps the maximum, and a parked event counts once per position: so a repeat
+    # changes nothing. Each batch of enrich is counted as soon as it is there: at an interval of its own it would wait
+    # for the next, and now and then miss that.
     return streams.write(
-        counts, middleware, (HASHTAG_COUNTS,), NAME, output_mode="update", may_repeat=True, interval_ms=0
+        counts, middleware, (HASHTAG_COUNTS, REJECTED), NAME, output_mode="update", may_repeat=True, interval_ms=0
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 import zlib
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from common.held import Held
 from common.settings import Durability, Settings
 from middleware.base import (
     Consumer,
@@ -106,6 +108,38 @@ class Memory(Middleware):
 
     def forget_group(self, stream: str, group: str) -> None:
         self.log(stream).groups.pop(group, None)
+
+    def head(self, stream: str) -> Position:
+        log = self.log(stream)
+        return Position(stream, log.life, {n: part.head for n, part in enumerate(log.partitions)})
+
+    def committed(self, stream: str, group: str) -> Position | None:
+        log = self.log(stream)
+        return Position(stream, log.life, dict(log.groups[group])) if group in log.groups else None
+
+    def move_group(self, stream: str, group: str, to: Position) -> None:
+        log = self.log(stream)
+        if log.members.get(group):
+            raise MiddlewareError(f"the group {group} of {stream} has members")
+        log.groups[group] = dict(to.offsets)
+
+    def held(self, stream: str) -> Held:
+        holds = sum(map(len, self.events(stream)))
+        return Held(stream, holds, self.settings.stream_retention_bytes, "bytes")
+
+    def retention_used(self, stream: str, position: Position) -> float | None:
+        unread = sum(
+            len(event) for n, part in enumerate(self.log(stream).partitions)
+            for event in part.events[max(0, position.offsets.get(n, 0) - part.head) :]
+        )
+        share = unread / self.settings.stream_retention_bytes
+        return max(1.0, share) if position.lies_before(self.head(stream)) else share
+
+    def spark_position(self, stream: str, source_offset: str) -> Position:
+        return Position(stream, self.log(stream).life, {int(n): at for n, at in json.loads(source_offset).items()})
+
+    def spark_offset(self, position: Position) -> str:
+        return json.dumps(position.offsets)
 
     def durability_in_force(self) -> Durability | None:
         return self.settings.durability

@@ -17,7 +17,7 @@ import redis
 import requests
 
 from common.settings import Settings
-from ingest.manifest import read_manifests
+from ingest.manifest import Manifest, read_manifests
 
 ROOT = Path(__file__).parent.parent
 
@@ -112,8 +112,11 @@ class Stack:
 
     def acknowledged(self, run: str) -> int:
         """How many events of a run the middleware has acknowledged, by the run's manifest."""
-        manifest = read_manifests(self.settings()).get(run)
+        manifest = self.manifests().get(run)
         return manifest.acknowledged if manifest else 0
+
+    def manifests(self) -> dict[str, Manifest]:
+        return read_manifests(self.settings())
 
     def get(self, path: str, **query: Any) -> Any:
         response = requests.get(f"{self.url}/api/v1/{path}", params=query, timeout=10)

@@ -3,7 +3,7 @@
 import pytest
 
 from common.settings import Settings
-from middleware.base import Overtaken, PublishFailed, StreamReplaced
+from middleware.base import MiddlewareError, Overtaken, PublishFailed, StreamReplaced
 from tests.memory import Memory
 
 STREAM = "test"
@@ -73,3 +73,23 @@ def test_a_flush_that_fails_may_have_been_taken(memory, taken):
     with pytest.raises(PublishFailed):
         producer.flush()
     assert memory.events(STREAM) == ([b"1"] if taken else [])
+
+
+def test_it_tells_its_bounds_and_who_is_overtaken(memory):
+    bounded = Memory(Settings(stream_retention_bytes=10), memory.logs)
+    publish(bounded, *[b"%d" % n for n in range(10)])
+    with bounded.consumer(STREAM, "group") as consumer:
+        consumer.poll(4, 0)
+        consumer.commit()
+        with pytest.raises(MiddlewareError):
+            bounded.move_group(STREAM, "group", bounded.end(STREAM))
+    stands = bounded.committed(STREAM, "group")
+    assert stands
+    assert bounded.held(STREAM).holds == 10
+    assert bounded.retention_used(STREAM, stands) == pytest.approx(0.6)
+    for n, partition in enumerate(bounded.logs[STREAM].partitions):
+        bounded.truncate(STREAM, partition.end, n)
+    assert bounded.retention_used(STREAM, stands) == 1
+    bounded.move_group(STREAM, "group", stands.moved_to(bounded.head(STREAM)))
+    assert bounded.committed(STREAM, "group") == bounded.head(STREAM)
+    assert bounded.committed(STREAM, "another") is None

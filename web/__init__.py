@@ -9,7 +9,9 @@ from flask import Response
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from werkzeug.middleware.proxy_fix import ProxyFix
 
+from common.hosts import refuse_foreign_hosts
 from common.settings import Settings
 from web import events, health, pipeline, problems, search, trending
 from web.openapi import describe
@@ -40,6 +42,8 @@ def create_app(settings: Settings | None = None) -> APIFlask:
         socket_timeout=REDIS_TIMEOUT_S, socket_connect_timeout=REDIS_TIMEOUT_S,
     )
     app.extensions |= {"settings": settings, "redis": redis}
+    app.wsgi_app = ProxyFix(app.wsgi_app, x_proto=0)  # type: ignore[method-assign]  # the client is who asks Nginx
+    refuse_foreign_hosts(app, settings)
     problems.register(app)
     for feature in (trending, search, pipeline, events, health):
         app.register_blueprint(feature.blueprint)

@@ -1,28 +1,33 @@
-"""Server-Sent Events: one thread reads each topic once and hands it to every stream that wants it."""
+"""Server-Sent Events: one thread reads each source once and hands it to every stream that wants it."""
 
 from __future__ import annotations
 
-import itertools
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 log = logging.getLogger(__name__)
 
-RETRY_MS = 2000
 HEARTBEAT_S = 15.0
 INTERVAL_S = 1.0
 REPEAT_S = 5.0
 """What does not change is sent again after this long, so that a page can tell quiet from broken."""
 
 
-class Topic(NamedTuple):
-    """What is read; `event` is the name under which it is sent, the rest are parameters."""
+class Source(NamedTuple):
+    """What is read; `event` is the name under which it is sent."""
 
     event: str
     window: str = ""
+
+
+class Topic(NamedTuple):
+    """A source, cut to `limit` entries; of what is no list, `limit` says nothing."""
+
+    source: Source
     limit: int = 0
 
 
@@ -31,15 +36,23 @@ class Message(NamedTuple):
     data: str
 
 
+Read = Callable[[Source], Callable[[int], Message]]
+"""Reads a source; what it returns gives the message for a limit."""
+
+
 class Full(Exception):
     """As many streams are open as this process allows."""
+
+
+class TooMany(Exception):
+    """As many streams are open as one client is allowed."""
 
 
 class Subscription:
     """What waits for one client: of every event only the newest, so a slow client skips and never lags."""
 
-    def __init__(self, topics: frozenset[Topic]) -> None:
-        self.topics = topics
+    def __init__(self, client: str, topics: frozenset[Topic]) -> None:
+        self.client, self.topics = client, topics
         self._waiting: dict[str, bytes] = {}
         self._closed = False
         self._changed = threading.Condition()
@@ -55,8 +68,8 @@ class Subscription:
             self._changed.notify()
 
     def frames(self) -> Iterator[bytes]:
-        """Frames as they come, a comment when nothing came for HEARTBEAT_S; ends when closed."""
-        yield f"retry: {RETRY_MS}\n\n".encode()
+        """Frames as they come, a comment at first and when nothing came for HEARTBEAT_S; ends when closed."""
+        yield b": open\n\n"
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._closed, HEARTBEAT_S)
@@ -67,15 +80,19 @@ class Subscription:
 
 
 class Broadcast:
-    """The streams of one process. `read` gives the message of a topic and is called by one thread only."""
+    """The streams of one process, at most `limit` of them, and `per_client` of each client's.
 
-    def __init__(self, read: Callable[[Topic], Message], limit: int, alive: Callable[[], bool] = lambda: True) -> None:
+    `read` is called by one thread only, once a second for each source that somebody wants.
+    """
+
+    def __init__(
+        self, read: Read, limit: int, per_client: int | None = None, alive: Callable[[], bool] = lambda: True
+    ) -> None:
         self.alive = alive
         """Asked every second: when it says no, all streams end."""
-        self._read, self._limit = read, limit
+        self._read, self._limit, self._per_client = read, limit, per_client or limit
         self._subscriptions: set[Subscription] = set()
         self._sent: dict[Topic, tuple[Message, float]] = {}
-        self._ids = itertools.count(time.time_ns() // 1_000_000)  # goes on rising across restarts
         self._lock = threading.Lock()
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
@@ -83,10 +100,12 @@ class Broadcast:
     def __len__(self) -> int:
         return len(self._subscriptions)
 
-    def subscribe(self, *topics: Topic) -> Subscription:
-        """Raises Full. The first messages come at once. Whoever subscribes must `unsubscribe`."""
-        subscription = Subscription(frozenset(topics))
+    def subscribe(self, client: str, *topics: Topic) -> Subscription:
+        """Raises Full, TooMany. The first messages come at once. Whoever subscribes must `unsubscribe`."""
+        subscription = Subscription(client, frozenset(topics))
         with self._lock:
+            if Counter(each.client for each in self._subscriptions)[client] >= self._per_client:
+                raise TooMany
             if len(self._subscriptions) >= self._limit or not self.alive():
                 raise Full
             self._subscriptions.add(subscription)
@@ -105,28 +124,34 @@ class Broadcast:
     def _run(self) -> None:
         while self.alive():
             self._wanted.clear()
-            try:
-                self._round()
-            except Exception:  # the thread serves every stream: one bad reading must not end it
-                log.exception("broadcast")
+            self._round()
             self._wanted.wait(INTERVAL_S if self._subscriptions else None)
         with self._lock:
             for subscription in self._subscriptions:
                 subscription.close()
 
     def _round(self) -> None:
-        """Reads every topic that someone wants once, and hands on what is new."""
+        """Reads every source that someone wants once, and hands on what is new."""
         with self._lock:
             wanted = {topic for subscription in self._subscriptions for topic in subscription.topics}
             self._sent = {topic: sent for topic, sent in self._sent.items() if topic in wanted}
-        for topic in wanted:
-            message, now = self._read(topic), time.monotonic()
-            with self._lock:
-                before, at = self._sent.get(topic, (None, 0.0))
-                if message == before and now - at < REPEAT_S:
-                    continue
-                self._sent[topic] = message, now
-                frame = f"event: {message.event}\nid: {next(self._ids)}\ndata: {message.data}\n\n".encode()
-                for subscription in self._subscriptions:
-                    if topic in subscription.topics:
-                        subscription.offer(message.event, frame)
+        for source in {topic.source for topic in wanted}:
+            try:
+                cut = self._read(source)
+                for topic in wanted:
+                    if topic.source == source:
+                        self._send(topic, cut(topic.limit))
+            except Exception:  # the thread serves every stream: one bad reading must not end it
+                log.exception("broadcast of %s", source)
+
+    def _send(self, topic: Topic, message: Message) -> None:
+        now = time.monotonic()
+        with self._lock:
+            before, at = self._sent.get(topic, (None, 0.0))
+            if message == before and now - at < REPEAT_S:
+                return
+            self._sent[topic] = message, now
+            frame = f"event: {message.event}\ndata: {message.data}\n\n".encode()
+            for subscription in self._subscriptions:
+                if topic in subscription.topics:
+                    subscription.offer(message.event, frame)

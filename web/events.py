@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from apiflask import APIBlueprint, APIFlask
-from flask import Response, current_app
+from flask import Response, current_app, request
 from redis.exceptions import RedisError
 
 from common.settings import Settings
 from web import pipeline, problems
-from web.broadcast import Broadcast, Full, Message, Topic
+from web.broadcast import Broadcast, Full, Message, Source, TooMany, Topic
 from web.openapi import errors
-from web.problems import Unavailable
+from web.problems import TooManyRequests, Unavailable
 from web.trending import TrendingQuery, read_ranking
 
 RETRY_WHEN_FULL_S = 10
@@ -31,18 +33,20 @@ def register(app: APIFlask) -> None:
     settings: Settings = app.extensions["settings"]
     redis = app.extensions["redis"]
 
-    def read(topic: Topic) -> Message:
+    def read(source: Source) -> Callable[[int], Message]:
         try:
-            if topic.event == "pipeline":
-                return Message("pipeline", pipeline.read(redis, settings).model_dump_json())
-            ranking = read_ranking(redis, settings.redis_prefix, topic.window, topic.limit)
-            return Message("trending", ranking.model_dump_json())
+            if source.event == "pipeline":
+                message = Message("pipeline", pipeline.read(redis, settings).model_dump_json())
+                return lambda limit: message
+            ranking = read_ranking(redis, settings.redis_prefix, source.window)
+            return lambda limit: Message("trending", ranking.cut(limit).model_dump_json())
         except Unavailable as error:
-            return Message("problem", problems.body(503, error.detail))
+            problem = Message("problem", problems.body(503, error.detail))
         except RedisError:
-            return Message("problem", problems.body(503, "Redis does not answer."))
+            problem = Message("problem", problems.body(503, "Redis does not answer."))
+        return lambda limit: problem
 
-    app.extensions["broadcast"] = Broadcast(read, settings.web_streams)
+    app.extensions["broadcast"] = Broadcast(read, settings.web_streams, settings.web_streams_per_client)
 
 
 @blueprint.get("/events")
@@ -52,17 +56,19 @@ def register(app: APIFlask) -> None:
         "description": "Events until the client leaves or the server ends",
         "content": {"text/event-stream": {"schema": {"type": "string"}}},
     },
-    **errors(400, 503),
+    **errors(400, 429, 503),
 })
 def events(query: TrendingQuery) -> Response:
     """Rankings and pipeline as they change"""
     broadcast: Broadcast = current_app.extensions["broadcast"]
+    topics = Topic(Source("trending", query.window), query.limit), Topic(Source("pipeline"))
     try:
-        subscription = broadcast.subscribe(Topic("trending", query.window, query.limit), Topic("pipeline"))
+        subscription = broadcast.subscribe(request.remote_addr or "", *topics)
+    except TooMany:
+        raise TooManyRequests("No further event stream is free for you: poll.", RETRY_WHEN_FULL_S) from None
     except Full:
         raise Unavailable("No further event stream is free: ask again later, or poll.", RETRY_WHEN_FULL_S) from None
     response = Response(subscription.frames(), mimetype="text/event-stream", headers={"X-Accel-Buffering": "no"})
     # Not by the iterator: one that was never begun, because the client left early, is not told of its end.
     response.call_on_close(lambda: broadcast.unsubscribe(subscription))
     return response
-

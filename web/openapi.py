@@ -16,6 +16,10 @@ Times are RFC 3339 in UTC. Every error is `application/problem+json`. What is un
 
 ERRORS = {
     400: "A parameter is missing, unknown or out of range; `errors` names it",
+    401: "The bearer token is missing or wrong",
+    413: "The body is larger than `ingest_max_body_bytes`",
+    421: "Asked under a Host name that `allowed_hosts` does not list",
+    429: "The client has as many event streams as one address may have: come back after `Retry-After` seconds, or poll",
     503: "A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds",
 }
 
@@ -28,7 +32,7 @@ def errors(*statuses: int) -> Any:
         status: {
             "description": ERRORS[status],
             "content": {PROBLEM: {"schema": {"$ref": "#/components/schemas/Problem"}}},
-            **({"headers": RETRY_AFTER} if status == 503 else {}),
+            **({"headers": RETRY_AFTER} if status in (429, 503) else {}),
         }
         for status in statuses
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from apiflask import APIBlueprint
 from flask import current_app
 from pydantic import BaseModel, Field
@@ -12,6 +10,7 @@ from redis import Redis
 from common.durability import told
 from common.settings import Durability, Settings
 from common.stages import read_pipeline
+from common.tweets import StageName
 from web.openapi import errors
 
 blueprint = APIBlueprint("pipeline", __name__, url_prefix="/api/v1", tag="Pipeline")
@@ -28,7 +27,7 @@ class Latency(BaseModel):
 class Stage(BaseModel):
     """What one stage does now; null where unknown, never 0."""
 
-    name: Literal["published", "enriched", "ranked", "searchable"]
+    name: StageName
     rate_per_s: float | None = Field(description="tweets that completed the stage per second")
     lag_events: int | None = Field(description="tweets that were published and have not completed the stage")
     lag_seconds: float | None = Field(description="how far the stage is behind the newest published tweet, in seconds")

@@ -48,9 +48,17 @@ class InvalidParameter(Exception):
 class Unavailable(Exception):
     """A dependency does not answer, or has nothing yet: 503 with Retry-After."""
 
+    status = 503
+
     def __init__(self, detail: str, retry_after_s: int = RETRY_AFTER_S) -> None:
         super().__init__(detail)
         self.detail, self.retry_after_s = detail, retry_after_s
+
+
+class TooManyRequests(Unavailable):
+    """The client has all that it may have: 429 with Retry-After."""
+
+    status = 429
 
 
 def body(status: int, detail: str, errors: list[FieldError] | None = None) -> str:
@@ -92,7 +100,7 @@ def register(app: APIFlask) -> None:
 
     @app.errorhandler(Unavailable)
     def on_unavailable(error: Unavailable) -> Response:
-        return answer(503, error.detail, headers={"Retry-After": error.retry_after_s})
+        return answer(error.status, error.detail, headers={"Retry-After": error.retry_after_s})
 
     @app.errorhandler(RedisError)
     def on_redis_error(error: RedisError) -> Response:

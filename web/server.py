@@ -14,8 +14,8 @@ worker_class = "gthread"
 workers = 1
 threads = Settings.load().web_streams + SPARE_THREADS
 graceful_timeout = 3
-limit_request_line = 0
-"""Unlimited: a query that is too long is to be answered as every bad query is. Nginx in front has a bound."""
+limit_request_line = 8190
+"""The most that gunicorn takes, and a little more than Nginx lets through, which answers 414 as a problem."""
 control_socket_disable = True
 loglevel = "warning"
 

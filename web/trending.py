@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from apiflask import APIBlueprint
 from flask import current_app
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from redis import Redis
 
+from common.tweets import Window
 from web.openapi import errors
 from web.problems import Unavailable
 
-Window = Literal["1m", "5m", "15m", "1h"]
 MAX_LIMIT = 5000
+"""The largest that the setting `ranking_limit` may be."""
 
 blueprint = APIBlueprint("trending", __name__, url_prefix="/api/v1", tag="Trending")
 
@@ -47,6 +48,9 @@ class Ranking(BaseModel):
     tweets: int = Field(ge=0, description="tweets in the window, with or without hashtags")
     hashtags: list[RankedHashtag]
 
+    def cut(self, limit: int) -> Ranking:
+        return self.model_copy(update={"hashtags": self.hashtags[:limit]})
+
 
 @blueprint.get("/trending")
 @blueprint.input(TrendingQuery, location="query", arg_name="query")
@@ -58,14 +62,12 @@ def trending(query: TrendingQuery) -> Ranking:
     The ranking is as of now: a window empties when no tweets come.
     """
     extensions = current_app.extensions
-    return read_ranking(extensions["redis"], extensions["settings"].redis_prefix, query.window, query.limit)
+    return read_ranking(extensions["redis"], extensions["settings"].redis_prefix, query.window).cut(query.limit)
 
 
-def read_ranking(redis: Redis, prefix: str, window: str, limit: int) -> Ranking:
-    """The published ranking, cut to `limit`. Raises Unavailable while there is none, RedisError."""
+def read_ranking(redis: Redis, prefix: str, window: str) -> Ranking:
+    """The published ranking. Raises Unavailable while there is none, RedisError."""
     published = redis.get(f"{prefix}ranking:{window}")
     if published is None:
         raise Unavailable("No ranking is published yet: the trending consumer is starting or has ended.")
-    ranking = Ranking.model_validate_json(published)
-    ranking.hashtags = ranking.hashtags[:limit]
-    return ranking
+    return Ranking.model_validate_json(published)

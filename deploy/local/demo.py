@@ -20,7 +20,7 @@ from deploy.local.process import python
 RATE = 100
 FIRST_TWEET_SECONDS = 180
 LOOK_SECONDS = 0.5
-INGEST_STOP_SECONDS = 10
+INGEST_STOP_SECONDS = 1.5
 
 
 class Stopped(Exception):
@@ -72,7 +72,7 @@ def end(source: subprocess.Popen[bytes] | None) -> None:
         try:
             source.wait(INGEST_STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            source.kill()
+            source.kill()  # what it had archived and not published, `murmur ingest --resume` publishes
     subprocess.run(python("cli", "down"), stdin=subprocess.DEVNULL, process_group=0)
 
 

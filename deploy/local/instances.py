@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 
 from common.settings import PORTS_PER_INSTANCE, Settings
+from deploy.local import state
 
 DEFAULT = "default"
 """The instance that owns the first block."""
@@ -46,8 +47,10 @@ def lowest_free_block(instance: str, port_base: int, taken: set[int]) -> int:
 
 
 def reserve(flags: dict[str, Any]) -> Settings:
-    """Settings of an instance that is to start, saved: chosen afresh, but for what it keeps (ports, ingest token)."""
-    wished = Settings(**flags)
+    """Settings of an instance that is to start, saved: chosen afresh, but for what it keeps (ports, ingest token, and
+    what its state was made with). Raises StateRefused, and then leaves everything as it was."""
+    wished = Settings.chosen(**flags)
+    kept = state.made_with(wished)
     with registry(wished.home) as folder:
         others = {name: stored(folder / name) for name in os.listdir(folder) if name != wished.instance}
         before = stored(folder / wished.instance)
@@ -55,7 +58,7 @@ def reserve(flags: dict[str, Any]) -> Settings:
         keeps = before and before["port_base"] == wished.port_base
         block = before["port_block"] if keeps else lowest_free_block(wished.instance, wished.port_base, taken)
         token = wished.ingest_token or before.get("ingest_token") or secrets.token_urlsafe(32)
-        settings = Settings(**{**flags, "port_block": block, "ingest_token": token})
+        settings = Settings.chosen(**{**flags, **kept, "port_block": block, "ingest_token": token})
         settings.save()
     return settings
 
@@ -119,5 +122,5 @@ def end_leftovers(settings: Settings) -> list[str]:
             process.kill()
         except psutil.NoSuchProcess:
             continue
-    psutil.wait_procs(found, timeout=10)
+    psutil.wait_procs(found, timeout=2)
     return named

@@ -22,7 +22,8 @@ class MissingProgram(Exception):
 
 @dataclass(frozen=True)
 class Process:
-    """One supervised process. Those of a lower `stage` start earlier and stop later; `stop_seconds` bounds the stop.
+    """One supervised process. Those of a lower `stage` start earlier and stop later; `stop_seconds` is its share of the
+    time in which the whole instance ends.
 
     One that takes long before it needs the servers starts beside them: `early`. One that answers users is `foreground`:
     when the cores are busy its turn comes before that of all others.
@@ -33,7 +34,7 @@ class Process:
     stage: int
     ready: Probe
     ready_seconds: int = 120
-    stop_seconds: int = 10
+    stop_seconds: float = 0.5
     early: bool = False
     foreground: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)

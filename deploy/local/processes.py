@@ -55,7 +55,7 @@ def applications(settings: Settings) -> list[Process]:
     ]
     return [
         Process(
-            "spark", python("spark_jobs.application"), stage=4, ready_seconds=240, stop_seconds=40, early=True,
+            "spark", python("spark_jobs.application"), stage=4, ready_seconds=240, stop_seconds=2.5, early=True,
             ready=probes.written_since_start(settings.state_dir / "spark.ready"),
             environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, **client,
                          "MURMUR_SPARK_JVM_OPTIONS": class_data.of_spark(settings)},
@@ -66,7 +66,7 @@ def applications(settings: Settings) -> list[Process]:
                 environment=client),
         Process(
             "ingest-http", gunicorn("ingest.http:create_app()", settings.port(Port.INGEST), *INGEST_SERVER),
-            stage=5, foreground=True, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
+            stage=5, foreground=True, stop_seconds=1, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
             environment=client,
         ),
         *replicas,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from common.settings import Settings
@@ -15,27 +16,54 @@ from deploy.local.process import Process
 POLL_SECONDS = 0.2
 LOG_LINES = 15
 
+DEATHS = 3
+"""As often a process may not die while it is waited for: once can be what it waits for that was late."""
+
 
 class NotReady(Exception):
-    """A process did not become ready in time; the message holds the end of its log."""
+    """A process did not become ready in time, or died again and again; the message holds the end of its log."""
 
 
-def await_ready(settings: Settings, processes: Sequence[Process]) -> Iterator[Process]:
-    """Yields each process as it becomes ready; raises NotReady once every other one is."""
+class Deaths:
+    """How often each process of an instance has died since it was first looked at."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._starts: defaultdict[str, set[int]] = defaultdict(set)
+
+    def look(self) -> None:
+        """Raises NotReady for a process that has died too often."""
+        for info in supervision.ask(self._settings).getAllProcessInfo():
+            starts = self._starts[info["name"]]
+            if info["start"]:
+                starts.add(info["start"])
+            if len(starts) - bool(info["pid"]) >= DEATHS:
+                raise NotReady(_why(self._settings, info["name"], f"has died {DEATHS} times since it was started"))
+
+
+def await_ready(settings: Settings, processes: Sequence[Process], deaths: Deaths) -> Iterator[Process]:
+    """Yields each process as it becomes ready. Raises NotReady for those that are late once every other one is ready,
+    and at once when any process of the instance dies again and again."""
     given_up = threading.Event()
     with ThreadPoolExecutor(max_workers=max(1, len(processes))) as pool:
         waiting = {pool.submit(_await_one, settings, process, given_up): process for process in processes}
         late: list[Process] = []
         try:
-            for future in as_completed(waiting):
-                if future.result():
-                    yield waiting[future]
-                else:
-                    late.append(waiting[future])
+            pending = set(waiting)
+            while pending:
+                deaths.look()
+                done, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+                for future in done:
+                    if future.result():
+                        yield waiting[future]
+                    else:
+                        late.append(waiting[future])
         finally:
             given_up.set()  # on Ctrl-C the threads must not go on waiting
     if late:
-        raise NotReady("\n\n".join(_why(settings, process) for process in late))
+        raise NotReady("\n\n".join(
+            _why(settings, process.name, f"was not ready after {process.ready_seconds} s") for process in late
+        ))
 
 
 def _await_one(settings: Settings, process: Process, given_up: threading.Event) -> bool:
@@ -57,12 +85,12 @@ def _is_ready(process: Process, started: float) -> bool:
         return False
 
 
-def _why(settings: Settings, process: Process) -> str:
-    log = settings.log_dir / f"{process.name}.log"
+def _why(settings: Settings, name: str, what: str) -> str:
+    log = settings.log_dir / f"{name}.log"
     again = f"--instance {settings.instance}"
-    return (f"{process.name} was not ready after {process.ready_seconds} s. The end of its log:\n"
+    return (f"{name} {what}. The end of its log:\n"
             + "\n".join(f"  {line}" for line in last_lines(log, LOG_LINES))
-            + f"\nMore: `murmur logs {process.name} {again}`; then `murmur down {again}` and `up` again.")
+            + f"\nMore: `murmur logs {name} {again}`; then `murmur down {again}` and `up` again.")
 
 
 def last_lines(log: Path, count: int) -> list[str]:

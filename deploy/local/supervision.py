@@ -6,12 +6,14 @@ import hashlib
 import os
 import resource
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import xmlrpc.client
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,10 @@ SOCKET_PATH_BYTES = 90
 
 OPEN_FILES = 65536
 START_SECONDS = 15
-SHUTDOWN_SECONDS = 30
+STOP_SECONDS = 10
+"""In which a single process ends, or is killed, when the process manager is told to end it."""
+
+SHUTDOWN_SECONDS = 1
 
 
 class NotRunning(Exception):
@@ -49,7 +54,7 @@ def write_configuration(settings: Settings, processes: Sequence[Process]) -> Pat
     hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     open_files = OPEN_FILES if hard_limit == resource.RLIM_INFINITY else min(OPEN_FILES, hard_limit)
     return write("supervisor.conf", settings.instance_dir / "supervisor.conf", settings,
-                 socket=escaped(str(socket_path(settings))), open_files=open_files,
+                 socket=escaped(str(socket_path(settings))), open_files=open_files, stop_seconds=STOP_SECONDS,
                  programs=[(process, command_line(process), environment(process.environment)) for process in processes])
 
 
@@ -128,9 +133,14 @@ def add_missing(settings: Settings) -> list[str]:
 
 
 def stop(settings: Settings, processes: Sequence[Process]) -> None:
-    """Stops stage by stage, the last one first, then the process manager; each stop is bounded by a SIGKILL."""
+    """Stops stage by stage, the last one first, then the process manager.
+
+    A stage has its share of the time, and what the stages before it have left of theirs. Who has not ended by then is
+    killed: everything that was acknowledged is durable, and a stop takes no longer than users wait for it.
+    """
     asked = ask(settings)
     running = {info["name"] for info in asked.getAllProcessInfo() if info["state"] != ProcessStates.STOPPED}
+    until = time.monotonic()
     for stage in sorted({process.stage for process in processes}, reverse=True):
         wave = [process for process in processes if process.stage == stage and process.name in running]
         for process in wave:
@@ -138,15 +148,19 @@ def stop(settings: Settings, processes: Sequence[Process]) -> None:
                 asked.stopProcess(process.name, False)
             except xmlrpc.client.Fault:
                 continue  # it has just ended by itself
-        until = time.monotonic() + max((process.stop_seconds for process in wave), default=0) + 5
+        until += max((process.stop_seconds for process in wave), default=0)
         names = {process.name for process in wave}
-        while names & alive(asked) and time.monotonic() < until:
+        while alive(asked, names) and time.monotonic() < until:
             time.sleep(0.05)
+        for pid in alive(asked, names):
+            with suppress(ProcessLookupError):
+                os.killpg(pid, signal.SIGKILL)  # each leads a session of its own
     shut_down(asked)
 
 
-def alive(asked: Asked) -> set[str]:
-    return {info["name"] for info in asked.getAllProcessInfo() if info["pid"]}
+def alive(asked: Asked, names: set[str]) -> list[int]:
+    """Process ids of those of these names that run."""
+    return [info["pid"] for info in asked.getAllProcessInfo() if info["pid"] and info["name"] in names]
 
 
 def shut_down(asked: Asked) -> None:

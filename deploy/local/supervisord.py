@@ -4,14 +4,30 @@ Linux shares the cores out by session first (autogroup, see sched(7)) and then a
 session together, a process of one busy thread, as the search consumer is, waits behind all threads of Spark and of the
 servers; by itself it has as much of a core as any of them has as a whole. Those that answer users have more
 (`background`).
+
+A process that dies soon after it was started is started anew after a pause, each longer than the one before: what it
+fails for, such as a full disk, is rarely gone at once, and to start it takes a core.
 """
 
 from __future__ import annotations
 
 import os
+import time
 
-from supervisor import supervisord
+from supervisor import process, supervisord
 from supervisor.options import ServerOptions
+from supervisor.states import ProcessStates
+
+SOON_S = 30.0
+LONGEST_PAUSE_S = 15.0
+
+
+def next_pause(pause: float, lived_s: float) -> float:
+    """Seconds until a process that has lived so long is started anew, after the last `pause`: at once if it had long
+    been well."""
+    if lived_s > SOON_S:
+        return 0.0
+    return min(max(1.0, 2 * pause), LONGEST_PAUSE_S)
 
 
 class Options(ServerOptions):  # type: ignore[misc]
@@ -22,6 +38,23 @@ class Options(ServerOptions):  # type: ignore[misc]
         os.setsid()
 
 
+class Process(process.Subprocess):  # type: ignore[misc]
+    """A process that is started anew whenever it has ended, with pauses."""
+
+    pause = 0.0
+
+    def finish(self, pid: int, status: int) -> None:
+        super().finish(pid, status)
+        self.pause = next_pause(self.pause, self.laststop - self.laststart)
+        if self.state in (ProcessStates.EXITED, ProcessStates.BACKOFF):
+            self.delay = self.laststop + self.pause
+
+    def transition(self) -> None:
+        if self.state != ProcessStates.EXITED or time.time() >= self.delay:
+            super().transition()
+
+
 if __name__ == "__main__":
     supervisord.ServerOptions = Options
+    process.Subprocess = Process
     supervisord.main()

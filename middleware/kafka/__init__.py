@@ -11,28 +11,38 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import (
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec
 
+from common.held import Held
 from common.settings import Durability, Port, Settings
 from common.tweets import RAW
 from middleware.base import (
     Consumer,
     Middleware,
     MiddlewareError,
+    Position,
     Producer,
     SparkBinding,
     Start,
     UnknownStream,
     Unreachable,
 )
+from middleware.kafka import positions, retention
 from middleware.kafka.consumer import SESSION_SECONDS, KafkaConsumer
 from middleware.kafka.producer import KafkaProducer, batch_bytes
 
 log = logging.getLogger(__name__)
 client_log = logging.getLogger(f"{__name__}.client")
+T = TypeVar("T")
 
 ANSWER_SECONDS = 5.0
 CREATION_SECONDS = 20.0
@@ -120,7 +130,7 @@ class Kafka(Middleware):
         raise Unreachable(f"Kafka at {self._servers} was not ready within {timeout:.0f} s")
 
     def create_stream(self, stream: str, partitions: int) -> None:
-        bound = max(1, self.settings.stream_retention_bytes // partitions)
+        bound = retention.partition_bound(self.settings, partitions)
         segment = min(SEGMENT_BYTES, max(batch_bytes(self.settings), bound // SEGMENTS_KEPT))
         topic = NewTopic(self.stream_name(stream), num_partitions=partitions, config={
             "retention.bytes": str(bound), "retention.ms": "-1", "segment.bytes": str(segment),
@@ -151,11 +161,17 @@ class Kafka(Middleware):
         return KafkaProducer(self._configuration(), self.settings, self.stream_name(stream))
 
     def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
-        partitions = self._partitions(stream)
+        self._partitions(stream)
         if start != "committed":
-            self._move(stream, group, partitions, OffsetSpec.earliest() if start == "head" else OffsetSpec.latest())
+            self.move_group(stream, group, self.head(stream) if start == "head" else self.end(stream))
         with self._raising(Unreachable, f"cannot join the group {group} of {stream}"):
-            return KafkaConsumer(self._configuration(), self.stream_name(stream), self._group(stream, group), member)
+            return KafkaConsumer(
+                self._configuration(), self.stream_name(stream), self._group(stream, group), member,
+                lambda: self._life(stream),
+            )
+
+    def end(self, stream: str) -> Position:
+        return self._edge(stream, OffsetSpec.latest())
 
     def forget_group(self, stream: str, group: str) -> None:
         def delete() -> None:
@@ -168,29 +184,85 @@ class Kafka(Middleware):
 
         self._once_settled(delete, f"cannot remove the group {group} of {stream}")
 
-    def _move(self, stream: str, group: str, partitions: list[int], to: OffsetSpec) -> None:
-        """Commits the head or tail of every partition for a group without members."""
-        topic, name = self.stream_name(stream), self._group(stream, group)
+    def head(self, stream: str) -> Position:
+        return self._edge(stream, OffsetSpec.earliest())
 
-        def move() -> None:
-            wanted = {TopicPartition(topic, partition): to for partition in partitions}
-            found = self._client().list_offsets(wanted, request_timeout=ANSWER_SECONDS)
-            offsets = [TopicPartition(topic, at.partition, future.result().offset) for at, future in found.items()]
-            request = [ConsumerGroupTopicPartitions(name, offsets)]
-            answer = self._client().alter_consumer_group_offsets(request, request_timeout=ANSWER_SECONDS)[name].result()
-            for at in answer.topic_partitions:
-                if at.error:
-                    raise KafkaException(at.error)
+    def committed(self, stream: str, group: str) -> Position | None:
+        partitions, topic = self._partitions(stream), self.stream_name(stream)
+        with self._raising(Unreachable, f"cannot look for the group {group} of {stream}"):
+            found = positions.committed(self._client(), topic, partitions, self._group(stream, group))
+        return Position(stream, self._life(stream), found) if found else None
 
-        self._once_settled(move, f"cannot move the group {group} of {stream}")
+    def move_group(self, stream: str, group: str, to: Position) -> None:
+        self._once_settled(
+            lambda: positions.commit(self._client(), self.stream_name(stream), self._group(stream, group), to.offsets),
+            f"cannot move the group {group} of {stream}",
+        )
 
-    def _once_settled(self, change: Callable[[], None], what: str) -> None:
-        """Changes a group, as soon as it can be changed."""
+    def held(self, stream: str) -> Held:
+        """Bytes are those of the broker's files, which are known where the broker is the local one."""
+        head, end = self.head(stream), self.end(stream)
+        with self._raising(Unreachable, f"cannot find the first events of {stream}"):
+            oldest = positions.oldest_at(self._client(), self.stream_name(stream), list(head.offsets))
+        held = retention.bytes_between(self.settings, self.stream_name(stream), head.offsets, end.offsets)
+        holds = None if held is None else sum(held.values())
+        return Held(stream, holds, self.settings.stream_retention_bytes, "bytes", oldest)
+
+    def retention_used(self, stream: str, position: Position) -> float | None:
+        """Of the partition that comes off worst, as each has a bound of its own.
+
+        Within a file of the broker an event counts as much as any other of it.
+        """
+        head, end = self.head(stream), self.end(stream)
+        unread = retention.bytes_between(self.settings, self.stream_name(stream), position.offsets, end.offsets)
+        if unread is None:
+            return None
+        share = max(unread.values(), default=0) / retention.partition_bound(self.settings, len(end.offsets))
+        return max(1.0, share) if position.lies_before(head) else share
+
+    def spark_position(self, stream: str, source_offset: str) -> Position:
+        return Position(
+            stream, self._life(stream), positions.from_spark(self.stream_name(stream), source_offset)
+        )
+
+    def spark_offset(self, position: Position) -> str:
+        return positions.to_spark(self.stream_name(position.stream), position.offsets)
+
+    def _edge(self, stream: str, of: OffsetSpec) -> Position:
+        partitions, life = self._partitions(stream), self._life(stream)
+        offsets = self._once_settled(
+            lambda: self._offsets(stream, partitions, of), f"cannot find the offsets of {stream}", Unreachable
+        )
+        return Position(stream, life, offsets)
+
+    def _offsets(self, stream: str, partitions: list[int], of: OffsetSpec) -> dict[int, int]:
+        """By partition, the first or the last offset of what consumers see: they wait for transactions to end."""
+        found = self._client().list_offsets(
+            {TopicPartition(self.stream_name(stream), partition): of for partition in partitions},
+            isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=ANSWER_SECONDS,
+        )
+        return {at.partition: future.result().offset for at, future in found.items()}
+
+    def _life(self, stream: str) -> str:
+        """Kafka's id of the topic: one of the same name that is made later has another."""
+        topic = self.stream_name(stream)
+        with self._raising(Unreachable, f"cannot identify the stream {stream}"):
+            try:
+                wanted = TopicCollection([topic])
+                found = self._client().describe_topics(wanted, request_timeout=ANSWER_SECONDS)[topic].result()
+            except KafkaException as error:
+                if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise UnknownStream(f"the stream {stream!r} is gone: `murmur up` creates the streams") from error
+                raise
+        return str(found.topic_id)
+
+    def _once_settled(self, call: Callable[[], T], what: str, failure: type[MiddlewareError] = MiddlewareError) -> T:
+        """Answer of the servers as soon as they can give it."""
         deadline = time.monotonic() + SESSION_SECONDS + ANSWER_SECONDS
-        with self._raising(MiddlewareError, what):
+        with self._raising(failure, what):
             while True:
                 try:
-                    return change()
+                    return call()
                 except KafkaException as error:
                     if error.args[0].code() not in NOT_SETTLED or time.monotonic() > deadline:
                         raise
@@ -209,6 +281,7 @@ class Kafka(Middleware):
         return SparkBinding(
             format="kafka",
             event_column="value", key_column="key", stream_column="topic",
+            partition_column="partition", offset_column="offset",
             read_options={
                 **where,
                 "subscribe": self.stream_name(stream),
@@ -229,6 +302,7 @@ class Kafka(Middleware):
                 "kafka.max.request.size": str(batch_bytes(self.settings)),
             },
             batch_events=SPARK_BATCH_EVENTS,
+            initial_offset=("0", "\0v1\n"),
         )
 
     def stream_name(self, stream: str) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 
-from middleware.base import Consumer, MiddlewareError
+from middleware.base import Consumer, MiddlewareError, Position, StreamReplaced, Unreachable
 
 log = logging.getLogger(__name__)
 
@@ -25,6 +26,9 @@ COMMIT_SECONDS = 30.0
 QUEUE_FULL_MS = 20
 """How long the client, once it has 64 MiB ready, waits before it looks whether they were handed out. With a second,
 its default, whoever catches up stands still for most of the time, and an audit takes that for the end."""
+
+IDENTIFY_SECONDS = 1.0
+"""How often whoever waits for an end asks whether the stream is still the same."""
 
 NOT_A_MEMBER = (KafkaError.ILLEGAL_GENERATION, KafkaError.UNKNOWN_MEMBER_ID, KafkaError.REBALANCE_IN_PROGRESS)
 """The shares have changed since the events were read: they may belong to another member, and come again."""
@@ -42,10 +46,16 @@ class KafkaConsumer(Consumer):
     The price is that it never leaves: when it is closed, others get its share only after SESSION_SECONDS.
     """
 
-    def __init__(self, configuration: dict[str, Any], topic: str, group: str, member: str) -> None:
+    def __init__(
+        self, configuration: dict[str, Any], topic: str, group: str, member: str, life: Callable[[], str]
+    ) -> None:
+        """`life`: tells this topic from one that is made under its name when it was deleted."""
         self._topic = topic
+        self._identify, self._life, self._identified = life, life(), time.monotonic()
         self._uncommitted: dict[int, int] = {}  # by partition, the offset after the last event handed out
+        self._looked: dict[int, int] = {}  # by partition held, the offset up to which the client found no more
         self._early: list[Message] = []  # read, not yet handed out
+        self._handed_out: list[Message] = []  # by the last poll
         self._joined = self._closed = False
         self._client = confluent_kafka.Consumer({
             **configuration,
@@ -56,6 +66,7 @@ class KafkaConsumer(Consumer):
             "enable.auto.commit": False,
             "enable.auto.offset.store": False,
             "auto.offset.reset": "earliest",
+            "enable.partition.eof": True,  # offsets have gaps, so the last event does not tell that the end is reached
             "fetch.error.backoff.ms": 100,
             "fetch.queue.backoff.ms": QUEUE_FULL_MS,
         })
@@ -80,7 +91,45 @@ class KafkaConsumer(Consumer):
         messages, self._early = self._early[:max_events], self._early[max_events:]
         for message in messages:
             self._uncommitted[message.partition() or 0] = (message.offset() or 0) + 1
+        self._handed_out = messages
         return [message.value() or b"" for message in messages]
+
+    def place(self, index: int) -> str:
+        message = self._handed_out[index]
+        return f"{message.partition()}/{message.offset()}"
+
+    def has_reached(self, end: Position) -> bool:
+        if end.life != self._life:
+            raise self._replaced()
+        reached = self._joined and all(at >= end.offsets.get(partition, 0) for partition, at in self._positions())
+        if not reached:
+            self._stay_with_it()
+        return reached
+
+    def _positions(self) -> Iterable[tuple[int, int]]:
+        """Each partition held, with the offset before which nothing is left to hand out; 0 where it is not known yet.
+
+        That of the next event, if it is there already, and otherwise how far the client has looked.
+        """
+        positions = {at: max(looked, self._uncommitted.get(at, 0)) for at, looked in self._looked.items()}
+        positions |= {message.partition() or 0: message.offset() or 0 for message in reversed(self._early)}
+        return positions.items()
+
+    def _stay_with_it(self) -> None:
+        """Raises StreamReplaced: the client itself does not notice it as long as its offsets are there."""
+        if time.monotonic() - self._identified < IDENTIFY_SECONDS:
+            return
+        try:
+            life = self._identify()
+        except Unreachable as error:
+            log.info("%s", error)
+            return
+        self._identified = time.monotonic()
+        if life != self._life:
+            raise self._replaced()
+
+    def _replaced(self) -> StreamReplaced:
+        return StreamReplaced(f"{self._topic} was deleted and made anew: what was read of the old one tells nothing")
 
     def _read(self, most: int, timeout: float) -> None:
         """Waits up to `timeout` seconds for `most` messages; raises MiddlewareError when this member cannot go on."""
@@ -88,10 +137,18 @@ class KafkaConsumer(Consumer):
             messages = self._client.consume(most, timeout)
         except KafkaException as cause:
             raise MiddlewareError(f"reading {self._topic} failed: {cause.args[0].str()}") from cause
-        self._early += [message for message in messages if not message.error()]
-        for error in filter(None, (message.error() for message in messages)):
-            if error.fatal() or error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
-                raise MiddlewareError(f"reading {self._topic} failed: {error.str()}")
+        told = [(message, error) for message in messages if (error := message.error())]
+        self._early += [message for message in messages if not message.error()] if told else messages
+        for message, error in told:
+            self._learn(message, error)
+
+    def _learn(self, message: Message, error: KafkaError) -> None:
+        """What the client says between the events."""
+        if error.code() == KafkaError._PARTITION_EOF:
+            self._looked[message.partition() or 0] = message.offset() or 0
+        elif error.fatal() or error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            raise MiddlewareError(f"reading {self._topic} failed: {error.str()}")
+        else:
             log.warning("reading %s: %s", self._topic, error.str())  # the client goes on by itself
 
     def commit(self) -> None:
@@ -106,6 +163,7 @@ class KafkaConsumer(Consumer):
             if error.code() not in PASSING or time.monotonic() > deadline:
                 raise MiddlewareError(f"committing {self._topic} failed: {error.str()}")
             time.sleep(0.1)
+        self._looked = dict(self._positions())
         self._uncommitted.clear()
 
     def _commit_error(self) -> KafkaError | None:
@@ -123,10 +181,13 @@ class KafkaConsumer(Consumer):
 
     def _assigned(self, client: confluent_kafka.Consumer, partitions: list[TopicPartition]) -> None:
         self._joined = True
+        self._looked |= {at.partition: 0 for at in partitions}
 
     def _revoked(self, client: confluent_kafka.Consumer, partitions: list[TopicPartition]) -> None:
         """What was not committed of them comes again, so it must not be handed out or committed here any more."""
+        self._joined = False
         gone = {at.partition for at in partitions}
         self._early = [message for message in self._early if message.partition() not in gone]
         for partition in gone:
             self._uncommitted.pop(partition, None)
+            self._looked.pop(partition, None)

@@ -9,20 +9,22 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from common.held import Held
 from common.settings import Durability, Port, Settings
 from middleware.base import (
     Consumer,
     Middleware,
     MiddlewareError,
+    Position,
     Producer,
     SparkBinding,
     Start,
     UnknownStream,
     Unreachable,
 )
-from middleware.pravega import jvm
-from middleware.pravega.consumer import PravegaConsumer
-from middleware.pravega.group import Group
+from middleware.pravega import cuts, jvm
+from middleware.pravega.consumer import PravegaConsumer, life
+from middleware.pravega.group import LEASE_S, Group
 from middleware.pravega.journal import journal_durability
 from middleware.pravega.jvm import pairs, raising
 from middleware.pravega.producer import MAX_IN_FLIGHT, PravegaProducer
@@ -31,8 +33,12 @@ log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 2.0
 CALL_SECONDS = 10.0
+RETRY_SECONDS = 0.3
 CREATE_ATTEMPTS = 3
 """A controller on a busy disk may take longer than one call to make the segments, and goes on with them at the next."""
+
+EPOCH_BITS = 32
+"""The lower bits of a segment's id number it; those above count how often its stream had been scaled when it began."""
 
 SPARK_BATCH_BYTES = 64 << 20
 """What a micro-batch of Spark reads at most, unless a number of events is set: that has to be counted by reading."""
@@ -100,9 +106,64 @@ class Pravega(Middleware):
                 connection.reader(stream), record, lambda: self._first_offsets(stream), stream, member
             )
 
+    def end(self, stream: str) -> Position:
+        """Raises MiddlewareError for a stream that was scaled: consumers read the segments that it was made with."""
+        self._require(stream)
+        with raising(Unreachable, f"cannot find the end of {stream}"):
+            offsets = pairs(self._connected().tail(stream))
+        if any(segment >> EPOCH_BITS for segment in offsets):
+            raise MiddlewareError(f"the stream {stream} was scaled, which its consumers cannot follow: make it anew")
+        return Position(stream, life(offsets), offsets)
+
     def forget_group(self, stream: str, group: str) -> None:
         with raising(MiddlewareError, f"cannot remove the group {group} of {stream}"):
             self._connected().group(stream, group).remove()
+
+    def head(self, stream: str) -> Position:
+        self._require(stream)
+        offsets = self._first_offsets(stream)
+        return Position(stream, life(offsets), offsets)
+
+    def committed(self, stream: str, group: str) -> Position | None:
+        self._require(stream)
+        with raising(Unreachable, f"cannot look for the group {group} of {stream}"):
+            record = self._connected().group(stream, group).read()
+        if record is None:
+            return None
+        offsets = Group.from_bytes(bytes(record)).offsets
+        return Position(stream, life(offsets), offsets)
+
+    def move_group(self, stream: str, group: str, to: Position) -> None:
+        deadline = time.monotonic() + LEASE_S + CALL_SECONDS
+        with raising(MiddlewareError, f"cannot move the group {group} of {stream}"):
+            record = self._connected().group(stream, group)
+            while True:
+                seen = record.read()
+                living = Group.from_bytes(bytes(seen)).living(time.time()) if seen is not None else []
+                if not living and record.replace(Group(dict(to.offsets)).to_bytes()):
+                    return
+                if time.monotonic() > deadline:
+                    raise MiddlewareError(f"cannot move the group {group} of {stream}: {', '.join(living)} reads")
+                time.sleep(RETRY_SECONDS)
+
+    def held(self, stream: str) -> Held:
+        """Pravega does not tell when an event was written."""
+        holds = cuts.bytes_between(self.head(stream).offsets, self.end(stream).offsets)
+        return Held(stream, holds, self.settings.stream_retention_bytes, "bytes")
+
+    def retention_used(self, stream: str, position: Position) -> float | None:
+        head, unread = self.head(stream), cuts.bytes_between(position.offsets, self.end(stream).offsets)
+        share = unread / self.settings.stream_retention_bytes
+        return max(1.0, share) if position.lies_before(head) else share
+
+    def spark_position(self, stream: str, source_offset: str) -> Position:
+        self._connected()
+        offsets = cuts.from_spark(source_offset)
+        return Position(stream, life(offsets), offsets)
+
+    def spark_offset(self, position: Position) -> str:
+        self._connected()
+        return cuts.to_spark(self._scope, position.stream, position.offsets)
 
     def durability_in_force(self) -> Durability | None:
         return journal_durability(self.settings)
@@ -114,6 +175,7 @@ class Pravega(Middleware):
         return SparkBinding(
             format="pravega",
             event_column="event", key_column="routing_key", stream_column="stream",
+            partition_column="segment_id", offset_column="offset",
             read_options={
                 **where,
                 "stream": stream,
@@ -127,6 +189,7 @@ class Pravega(Middleware):
             },
             repeating_options={"exactly_once": "false"},
             exactly_once=True,
+            initial_offset=("initial-offset", ""),
         )
 
     def close(self) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, TypeVar
 
 import jpype
 
-from middleware.base import Consumer, MiddlewareError, Unreachable
+from middleware.base import Consumer, MiddlewareError, Position, StreamReplaced, Unreachable
 from middleware.pravega.group import Group, Superseded
 from middleware.pravega.jvm import pairs, raising
 
@@ -28,6 +29,9 @@ RENEW_S = 3.0
 RETRY_S, PAUSE_S = 60.0, 0.3
 """How long a call is tried while the servers are away."""
 
+HEADER_BYTES = 8
+"""What precedes an event in its segment: a type and its length."""
+
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -40,6 +44,8 @@ class PravegaConsumer(Consumer):
         self._reader, self._record, self._head = reader, record, head
         self._stream, self._member, self._life = stream, member, uuid.uuid4().hex
         self._committed: dict[int, int] = {}
+        self._handed_out: list[bytes] = []  # by the last poll
+        self._places: list[str] = []  # of these, once somebody asks
         self._group = self._replace(lambda group: group.join(self._member, self._life, time.time()))
         self._renewed = self._looked = time.monotonic()
         self._read_what_is_held()
@@ -49,10 +55,26 @@ class PravegaConsumer(Consumer):
         while True:
             self._look()
             left = min(SLICE_S, deadline - time.monotonic())
-            if events := self._take(max_events, max(0.0, left)):
-                return events
-            if time.monotonic() >= deadline:
-                return []
+            self._handed_out, self._places = self._take(max_events, max(0.0, left)), []
+            if self._handed_out or time.monotonic() >= deadline:
+                return self._handed_out
+
+    def place(self, index: int) -> str:
+        if not self._places:
+            events = iter(self._handed_out)
+            for segment, offset, count in _triples(self._reader.runs()):
+                for event in islice(events, count):
+                    self._places.append(f"{segment}/{offset}")
+                    offset += HEADER_BYTES + len(event)
+        return self._places[index]
+
+    def has_reached(self, end: Position) -> bool:
+        if end.life != life(self._group.offsets):
+            raise self._replaced()
+        return all(at >= end.offsets[segment] for segment, at in pairs(self._reader.offsets()).items())
+
+    def _replaced(self) -> StreamReplaced:
+        return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")
 
     def commit(self) -> None:
         offsets = pairs(self._reader.offsets())
@@ -88,8 +110,11 @@ class PravegaConsumer(Consumer):
             raise MiddlewareError(f"reading {self._stream} failed: {error}") from error
         segment = int(error.segment)
         offset = pairs(self._reader.offsets())[segment]
+        head = self._tried("finding the first event", self._head)
+        if segment not in head:
+            raise self._replaced() from error
         if error.truncated:
-            offset = self._tried("finding the first event", self._head)[segment]
+            offset = head[segment]
             log.warning("%s: events before offset %d of segment %d are gone: retention", self._stream, offset, segment)
         else:
             log.info("%s: reading segment %d again: %s", self._stream, segment, error)
@@ -170,3 +195,14 @@ def _events(block: bytes) -> list[bytes]:
         at = began + int.from_bytes(block[at:began], "big")
         events.append(block[began:at])
     return events
+
+
+def _triples(flat: Iterable[int]) -> Iterable[tuple[int, int, int]]:
+    """Segment, offset of the first event and number of events from Java's long[] of runs."""
+    numbers = [int(number) for number in flat]
+    return zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
+
+
+def life(segments: Iterable[int]) -> str:
+    """Tells a stream from one of the same name: Pravega goes on numbering segments when it is deleted and made anew."""
+    return ",".join(map(str, sorted(segments)))

@@ -86,6 +86,10 @@ class Group:
         living._bury(now, name)
         return living.share(name) - set(_segments(living.members.values()))
 
+    def living(self, now: float) -> list[str]:
+        """Members that have not left and whose leases are not over."""
+        return sorted(name for name, member in self.members.items() if member.until >= now)
+
     def held(self, name: str) -> list[int]:
         return self.members[name].segments
 

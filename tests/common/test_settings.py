@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from common.settings import PORTS_PER_INSTANCE, Port, Settings
+from common.settings import PORTS_PER_INSTANCE, Port, Settings, SettingsUnreadable
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +47,26 @@ def test_a_process_of_the_instance_reads_exactly_its_file(monkeypatch: pytest.Mo
     monkeypatch.setenv("MURMUR_RANKING_LIMIT", "20")
     assert Settings.load().ranking_limit == 10
     assert Settings.load().instance_dir == saved.instance_dir
+
+
+@pytest.mark.parametrize("text", ["", '{"instance": "def', "[]", "\0" * 200])
+def test_settings_that_cannot_be_read_are_named_with_the_way_out(text: str):
+    settings = Settings()
+    settings.save()
+    settings.settings_file.write_text(text)
+    with pytest.raises(SettingsUnreadable, match=r"settings.json cannot be read .*murmur down --instance default"):
+        Settings.load()
+
+
+def test_a_save_that_fails_leaves_the_settings_that_were_there(monkeypatch: pytest.MonkeyPatch):
+    def fails(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    Settings(ranking_limit=10).save()
+    monkeypatch.setattr("os.fsync", fails)
+    with pytest.raises(OSError, match="No space"):
+        Settings(ranking_limit=20).save()
+    assert json.loads(Settings().settings_file.read_text())["ranking_limit"] == 10
 
 
 def test_the_token_of_x_is_never_written():

@@ -1,31 +1,60 @@
-"""Archives of class data: made by a real JVM, used by the next."""
+"""Archives of class data: written by a real JVM while it runs, used by the next."""
 
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+import psutil
 
 from common.settings import Settings
 from deploy.local import class_data
 from deploy.local.process import program
+from tests.stack import eventually
+
+PROGRAM = "public class Trial { public static void main(String[] a) throws Exception { Thread.sleep(60000); } }"
 
 
-def test_an_archive_is_written_once_and_then_used(tmp_path: Path) -> None:
+@contextmanager
+def jvm(folder: Path, options: tuple[str, ...]) -> Iterator[psutil.Process]:
+    source = folder / "Trial.java"
+    source.write_text(PROGRAM)
+    with subprocess.Popen([program("java"), *options, str(source)]) as process:
+        try:
+            yield psutil.Process(process.pid)
+        finally:
+            process.kill()
+
+
+def test_an_archive_is_written_while_the_jvm_runs_and_then_used(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    for use in ("ArchiveClassesAtExit", "SharedArchiveFile"):
-        options = class_data.options(settings, "trial")
-        assert options[0].startswith(f"-XX:{use}=")
-        subprocess.run([program("java"), *options, "-Xshare:on", "--list-modules"], check=True, capture_output=True)
+    options = class_data.options(settings, "trial")
+    archive = class_data.archive_of(settings, "trial")
+    with jvm(tmp_path, options) as process:
+        eventually("the JVM can be asked", lambda: class_data.archive_to_write(process) == archive, 30)
+        class_data.write(process.pid, archive)
+        assert process.is_running()
+    used = class_data.options(settings, "trial")
+    assert used[0] == f"-XX:SharedArchiveFile={archive}"
+    subprocess.run([program("java"), *used, "-Xshare:on", "--list-modules"], check=True, capture_output=True)
+    with jvm(tmp_path, used) as process:
+        assert class_data.archive_to_write(process) is None
+    assert list(archive.parent.iterdir()) == [archive]
 
 
-def test_an_unfinished_archive_is_written_again(tmp_path: Path) -> None:
+def test_a_jvm_that_is_gone_leaves_no_archive(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    class_data.options(settings, "trial")
-    (tmp_path / "class-data" / "trial.jsa").write_bytes(bytes(4096))
-    assert class_data.options(settings, "trial")[0].startswith("-XX:ArchiveClassesAtExit=")
+    archive = class_data.archive_of(settings, "trial")
+    with jvm(tmp_path, class_data.options(settings, "trial")) as process:
+        pid = process.pid
+    class_data.write(pid, archive)
+    assert not archive.exists()
+    assert class_data.options(settings, "trial")[0] == "-XX:+RecordDynamicDumpInfo"
 
 
 def test_further_options_of_the_settings_come_after_ours(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, jvm_options="-Xss2m", spark_jvm_options="-Xss4m -Dsome=thing")
     assert class_data.of_clients(settings) == "-Xss2m"
-    assert class_data.of_spark(settings).split()[2:] == ["-Xss4m", "-Dsome=thing"]
+    assert class_data.of_spark(settings).split()[-2:] == ["-Xss4m", "-Dsome=thing"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import time
@@ -13,10 +15,20 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL
+from common.tweets import (
+    BUCKET_SECONDS,
+    ENRICHED,
+    HASHTAG_COUNTS,
+    REJECTED,
+    REJECTED_EVENT_BYTES,
+    SLOT_US,
+    TOTAL,
+    RejectedEvent,
+)
 from spark_jobs import transforms
 from spark_jobs.enrichment import Rules
 from spark_jobs.tally import Tally
@@ -38,6 +50,8 @@ class Feed:
         self.spark, self.checkpoint, self.input = spark, folder / "checkpoint", folder / "input"
         self.input.mkdir()
         self.slots: Counts = {}
+        self.parked: list[dict[str, Any]] = []
+        self.counters = transforms.TrendingCounters.of(spark)
         self._numbers = count(1)
 
     def add(self, *batches: Iterable[bytes]) -> None:
@@ -48,14 +62,15 @@ class Feed:
             os.utime(file, (number, number))  # Spark reads the oldest first
 
     def events(self) -> DataFrame:
+        """Each at an offset that is its length, of partition 7."""
         lines = self.spark.readStream.option("maxFilesPerTrigger", 1).text(str(self.input))
-        return lines.selectExpr("cast(value as binary) as event")
+        return lines.selectExpr("cast(value as binary) as event", "7 as partition", "length(value) as offset")
 
     def rows(self) -> list[dict[str, Any]]:
         """Runs *trending* over what has not been read yet; the rows of all batches."""
         emitted: list[dict[str, Any]] = []
         query = (
-            transforms.count_hashtags(self.events(), DELAY_S)
+            transforms.count_hashtags(self.events(), DELAY_S, self.counters)
             .writeStream.outputMode("update")
             .option("checkpointLocation", str(self.checkpoint))
             .foreachBatch(lambda rows, _: emitted.extend(row.asDict() for row in rows.collect()))
@@ -73,6 +88,10 @@ class Feed:
         found: Counts = {}
         for row in self.rows():
             event = json.loads(row["event"])
+            if row["stream"] == REJECTED:
+                assert row["key"] == event["position"]
+                self.parked.append(event)
+                continue
             assert (row["key"], row["stream"]) == (event["hashtag"], HASHTAG_COUNTS)
             assert event["bucket_seconds"] == BUCKET_SECONDS
             assert event["min_sent_us"] <= event["max_sent_us"]
@@ -208,10 +227,11 @@ def test_a_repeat_that_comes_long_after_is_not_counted_again(feed: Feed):
     assert feed.counts() == {(START, TOTAL): 1, (START, "a"): 1, (START + hours, TOTAL): 3}
 
 
-def test_a_repeat_with_another_date_is_not_counted_again(feed: Feed):
-    """In the same batch, in another one and in another bucket: the id alone decides."""
-    feed.add([tweet(1, 0), tweet(1, 0, 1)], [tweet(1, 0, 2), tweet(1, 60)], [tweet(1, 0, -60), tweet(2, 60)])
-    assert feed.counts() == {(START, TOTAL): 1, (START + 60, TOTAL): 1}
+def test_an_id_that_comes_with_several_dates_counts_once_in_each_of_their_buckets(feed: Feed):
+    """In the same batch and in another one, in the same bucket and in others."""
+    feed.add([tweet(1, 0), tweet(1, 0, 1)], [tweet(1, 0, 2), tweet(1, 60)])
+    feed.add([tweet(1, 0, -60), tweet(1, 0), tweet(1, 60)])
+    assert feed.counts() == {(START, TOTAL): 1, (START - 60, TOTAL): 1, (START + 60, TOTAL): 1}
 
 
 def test_each_of_many_ids_is_remembered(feed: Feed):
@@ -222,17 +242,12 @@ def test_each_of_many_ids_is_remembered(feed: Feed):
     assert feed.counts() == {(START, TOTAL): len(ids)}
 
 
-def test_ids_are_forgotten_but_not_before_their_time(feed: Feed):
-    """Two ids next to each other, the second 600 s younger: the first one's end must not be that of the second."""
-    first, second = tweet(1), tweet(2, 600)
-    apart = count(1 << 32, 1 << 32)
-    feed.add([first], [second], [tweet(next(apart), DELAY_S + 905)])
-    feed.add([tweet(2, 950)], [tweet(2, 955), tweet(next(apart), 600 + DELAY_S + 905)])
-    feed.add([tweet(next(apart), 600 + DELAY_S + 905)], [tweet(2, 600 + DELAY_S + 919)])
-    assert feed.counts() == {
-        (START, TOTAL): 1, (START + 600, TOTAL): 1, (START + 1805, TOTAL): 1,
-        (START + 2405, TOTAL): 2, (START + 2420, TOTAL): 1,
-    }  # fmt: skip
+def test_ids_are_known_until_the_watermark_has_passed_their_bucket(feed: Feed):
+    """A repeat above the watermark is known although the watermark is within its bucket; then it is behind."""
+    first = tweet(1, 0, 4)
+    feed.add([first], [tweet(2, DELAY_S + 3)], [first, tweet(3, DELAY_S + 5)], [tweet(4, DELAY_S + 6)], [first])
+    assert feed.counts() == {(START, TOTAL): 1, (START + DELAY_S - 1, TOTAL): 1, (START + DELAY_S + 4, TOTAL): 2}
+    assert feed.counters.behind_watermark.value() == 1
 
 
 def test_hashtags_of_any_characters_are_counted_under_their_names(feed: Feed):
@@ -263,15 +278,41 @@ def test_what_comes_beyond_the_slack_is_not_counted(feed: Feed):
     assert feed.counts() == {(START, TOTAL): 2, (START + DELAY_S - 1, TOTAL): 1, (START + DELAY_S + 4, TOTAL): 1}
 
 
-def test_unreadable_events_are_passed_over(feed: Feed):
+def test_unreadable_events_are_parked_and_hold_nothing_up(feed: Feed):
     good = json.loads(tweet(1))
     wrong = [{"tweet_id": "1"}, {"tweet_id": None}, {"tweet_id": 1 << 63}, {"tweet_id": 1.5}, {"created_at": "today"},
              {"created_at": "2026-02-30T00:00:00.000Z"}, {"created_at": "+999999999-01-01T00:00:00Z"},
              {"created_at": 1}, {"hashtags": "a"}, {"hashtags": [1]}, {"late": None}, {"late": "no"}, {"ingest": 1},
              {"ingest": {"sent_at_us": "1"}}]  # fmt: skip
     events = [json.dumps({**good, "tweet_id": n, **fields}).encode() for n, fields in enumerate(wrong, 2)]
-    feed.add([b"no json", b'{"late": false}', b"[]", b"", tweet(9)[:-1], tweet(9)[:40], b"\xff", *events, tweet(1)])
-    assert feed.counts() == {(START, TOTAL): 1}
+    events += [b"no json", b'{"late": false}', b"[]", b"", tweet(9)[:-1], tweet(9)[:40], b"[" * 100_000]
+    feed.add([events[0], tweet(1), *events[1:]], [tweet(3, late=True), tweet(2)])
+    assert feed.counts() == {(START, TOTAL): 2}
+    assert {(event["sha256"], base64.b64decode(event["event"])) for event in feed.parked} == {
+        (hashlib.sha256(event).hexdigest(), event[:REJECTED_EVENT_BYTES]) for event in events
+    }
+    assert feed.counters.parked.value() == len(feed.parked) == len(events)
+
+
+def test_a_parked_event_is_of_the_contract_and_tells_where_it_stands(feed: Feed):
+    feed.add([b"no json"])
+    assert feed.counts() == {}
+    (event,) = feed.parked
+    assert msgspec.convert(event, RejectedEvent, strict=True).event == base64.b64encode(b"no json").decode()
+    at = datetime.fromisoformat(event.pop("rejected_at"))
+    assert abs(time.time() - at.timestamp()) < 3600
+    assert event == {
+        "reason": "unreadable", "event": "bm8ganNvbg==", "bytes": 7, "sha256": hashlib.sha256(b"no json").hexdigest(),
+        "ingest": None, "stage": "trending", "position": f"{ENRICHED}/7/7",
+    }  # fmt: skip
+
+
+def test_a_clock_that_is_set_back_is_seen_in_the_count_of_what_is_behind(feed: Feed):
+    """By 20 minutes: more than the watermark waits, so nothing is ranked until the clock is where it was before."""
+    back = -20 * 60
+    feed.add([tweet(1), tweet(2)], [tweet(3)], [tweet(n, back + n) for n in range(4, 14)], [tweet(14, 1)])
+    assert feed.counts() == {(START, TOTAL): 4}
+    assert feed.counters.behind_watermark.value() == 10
 
 
 def test_the_order_of_fields_does_not_matter(feed: Feed):

@@ -20,16 +20,16 @@ from redis import Redis
 
 from common.settings import Settings
 from tests.web.conftest import RANKING, free_port
-from web.broadcast import Broadcast, Full, Message, Subscription, Topic
+from web.broadcast import Broadcast, Full, Message, Source, Subscription, TooMany, Topic
 
 ROOT = Path(__file__).parents[2]
 
 
 @contextmanager
-def gunicorn(settings: Settings) -> Iterator[tuple[subprocess.Popen, str]]:
-    """A gunicorn as an instance runs it, and its address."""
+def gunicorn(settings: Settings, port: int | None = None) -> Iterator[tuple[subprocess.Popen, str]]:
+    """A gunicorn as an instance runs it, and its address; on a free port unless one is given."""
     settings.save()
-    port = free_port()
+    port = port or free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "gunicorn", "--config", "python:web.server", "--bind", f"127.0.0.1:{port}"],
         env=os.environ | {"MURMUR_SETTINGS": str(settings.settings_file), "MURMUR_HOME": str(settings.home)}, cwd=ROOT,
@@ -73,13 +73,17 @@ def open_streams(url: str) -> float:
 class Stream:
     """An open stream: iterates over its events as dictionaries of their fields."""
 
-    def __init__(self, url: str, query: str = "") -> None:
-        self.response = requests.get(f"{url}/api/v1/events{query}", stream=True, timeout=30)
+    def __init__(self, url: str, query: str = "", client: str = "127.0.0.1") -> None:
+        self.response = requests.get(
+            f"{url}/api/v1/events{query}", headers={"X-Forwarded-For": client}, stream=True, timeout=30
+        )
         self._lines = self.response.iter_lines(chunk_size=1, decode_unicode=True)
 
     def __iter__(self) -> Iterator[dict[str, str]]:
         fields: dict[str, str] = {}
         for line in self._lines:
+            if line.startswith(":"):
+                continue
             if line:
                 name, _, value = line.partition(":")
                 fields[name] = value.strip()
@@ -101,12 +105,11 @@ def test_a_stream_tells_ranking_and_pipeline(url: str, ranking: dict, redis: Red
     assert stream.response.headers["X-Accel-Buffering"] == "no"
     assert stream.response.headers["Cache-Control"] == "no-store"
     events = iter(stream)
-    assert next(events) == {"retry": "2000"}
     first = [next(events), next(events)]
+    assert all(fields.keys() == {"event", "data"} for fields in first)
     bodies = {event["event"]: json.loads(event["data"]) for event in first}
     assert bodies["trending"] == RANKING | {"hashtags": RANKING["hashtags"][:2]}
     assert bodies["pipeline"] == requests.get(f"{url}/api/v1/pipeline", timeout=10).json()
-    assert int(first[0]["id"]) < int(first[1]["id"])
 
     redis.set(f"{settings.redis_prefix}ranking:5m", json.dumps(RANKING | {"tweets": 11}))
     assert stream.next("trending")["tweets"] == 11
@@ -132,9 +135,21 @@ def test_streams_are_bounded_and_given_back(url: str) -> None:
 
 
 @pytest.mark.server
-def test_a_query_of_any_length_is_answered_as_a_problem(url: str) -> None:
-    response = requests.get(f"{url}/api/v1/search", params={"q": "ä" * 10_000}, timeout=10)
-    assert (response.status_code, response.json()["errors"][0]["field"]) == (400, "q")
+def test_one_client_does_not_take_the_streams_of_all(settings: Settings) -> None:
+    few = settings.model_copy(update={"web_streams": 3, "web_streams_per_client": 2})
+    with gunicorn(few) as (_, address):
+        mine = [Stream(address, client="10.0.0.1") for _ in range(3)]
+        assert [each.response.status_code for each in mine] == [200, 200, 429]
+        assert mine[2].response.headers["Retry-After"] == "10"
+        assert mine[2].response.headers["Content-Type"] == "application/problem+json"
+        others = Stream(address, client="10.0.0.2")
+        assert others.next("pipeline")
+        assert Stream(address, client="10.0.0.3").response.status_code == 503
+        mine[0].close()
+        eventually(lambda: open_streams(address) == 2)
+        assert Stream(address, client="10.0.0.1").next("pipeline")
+        for each in (mine[1], others):
+            each.close()
 
 
 @pytest.mark.server
@@ -150,19 +165,19 @@ def test_streams_end_when_the_server_is_told_to(settings: Settings, ranking: dic
         idle.close()
 
 
-class Source:
+class Readings:
     """What a broadcast reads: counts how often."""
 
     def __init__(self) -> None:
-        self.reads: list[Topic] = []
+        self.read: list[Source] = []
         self.body = "1"
 
-    def __call__(self, topic: Topic) -> Message:
-        self.reads.append(topic)
-        return Message(topic.event, self.body)
+    def __call__(self, source: Source) -> Callable[[int], Message]:
+        self.read.append(source)
+        return lambda limit: Message(source.event, f"{self.body}/{limit}")
 
 
-PIPELINE = Topic("pipeline")
+PIPELINE = Topic(Source("pipeline"))
 
 
 def frames(subscription: Subscription) -> Iterator[str]:
@@ -170,17 +185,43 @@ def frames(subscription: Subscription) -> Iterator[str]:
 
 
 def test_one_reading_serves_every_stream() -> None:
-    source = Source()
-    broadcast = Broadcast(source, limit=100)
-    streams = [frames(broadcast.subscribe(PIPELINE)) for _ in range(50)]
+    readings = Readings()
+    broadcast = Broadcast(readings, limit=100)
+    streams = [frames(broadcast.subscribe("a", PIPELINE)) for _ in range(50)]
     for stream in streams:
-        assert "retry" in next(stream)
-        assert "data: 1\n\n" in next(stream)
-    assert len(source.reads) < 50
+        assert "open" in next(stream)
+        assert "data: 1/0\n\n" in next(stream)
+    assert len(readings.read) < 50
+
+
+def test_a_window_is_read_once_however_many_limits_are_asked_for() -> None:
+    readings = Readings()
+    broadcast = Broadcast(readings, limit=100)
+    window = Source("trending", "5m")
+    streams = [broadcast.subscribe("a", Topic(window, limit)) for limit in range(1, 51)]
+    readings.read.clear()
+    broadcast._round()
+    assert len(readings.read) <= 2  # its own thread may have been in a round as well
+    for limit, stream in enumerate(streams, start=1):
+        waiting = frames(stream)
+        next(waiting)
+        assert f"data: 1/{limit}\n\n" in next(waiting)
+
+
+def test_a_client_has_its_share_and_no_more() -> None:
+    broadcast = Broadcast(Readings(), limit=3, per_client=2)
+    first, _ = broadcast.subscribe("a", PIPELINE), broadcast.subscribe("a", PIPELINE)
+    with pytest.raises(TooMany):
+        broadcast.subscribe("a", PIPELINE)
+    broadcast.subscribe("b", PIPELINE)
+    with pytest.raises(Full):
+        broadcast.subscribe("b", PIPELINE)
+    broadcast.unsubscribe(first)
+    broadcast.subscribe("a", PIPELINE)
 
 
 def test_a_slow_client_gets_the_newest_only() -> None:
-    subscription = Subscription(frozenset([PIPELINE]))
+    subscription = Subscription("a", frozenset([PIPELINE]))
     stream = frames(subscription)
     next(stream)
     for n in range(1000):
@@ -191,7 +232,7 @@ def test_a_slow_client_gets_the_newest_only() -> None:
 
 def test_a_silent_stream_has_a_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("web.broadcast.HEARTBEAT_S", 0.01)
-    stream = frames(Subscription(frozenset([PIPELINE])))
+    stream = frames(Subscription("a", frozenset([PIPELINE])))
     next(stream)
     assert next(stream) == ": heartbeat\n\n"
 
@@ -199,23 +240,25 @@ def test_a_silent_stream_has_a_heartbeat(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_all_streams_end_when_the_process_ends() -> None:
     alive = threading.Event()
     alive.set()
-    broadcast = Broadcast(Source(), limit=2, alive=alive.is_set)
-    stream = frames(broadcast.subscribe(PIPELINE))
+    broadcast = Broadcast(Readings(), limit=2, alive=alive.is_set)
+    stream = frames(broadcast.subscribe("a", PIPELINE))
+    assert "open" in next(stream)
+    assert "data: 1/0" in next(stream)
     alive.clear()
-    assert list(stream)[-1].startswith(("retry", "event"))
+    assert list(stream) == []
     with pytest.raises(Full):
-        broadcast.subscribe(PIPELINE)
+        broadcast.subscribe("a", PIPELINE)
 
 
-def test_a_bad_reading_does_not_end_the_streams() -> None:
-    source = Source()
-    answers = iter([ValueError("bad"), None])
+def test_a_bad_reading_ends_neither_the_streams_nor_the_other_readings() -> None:
+    readings = Readings()
+    bad = Source("trending", "5m")
 
-    def read(topic: Topic) -> Message:
-        if error := next(answers, None):
-            raise error
-        return source(topic)
+    def read(source: Source) -> Callable[[int], Message]:
+        if source == bad:
+            raise ValueError("bad")
+        return readings(source)
 
-    stream = frames(Broadcast(read, limit=1).subscribe(PIPELINE))
+    stream = frames(Broadcast(read, limit=1).subscribe("a", Topic(bad), PIPELINE))
     next(stream)
-    assert "data: 1" in next(stream)
+    assert "data: 1/0" in next(stream)

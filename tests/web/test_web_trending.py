@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from flask.testing import FlaskClient
 from redis import Redis
 
 from common.settings import Settings
+from common.tweets import WINDOWS, Window
 
 
 def test_the_body_is_the_published_ranking(client: FlaskClient, ranking: dict[str, Any]) -> None:
@@ -20,6 +21,10 @@ def test_the_body_is_the_published_ranking(client: FlaskClient, ranking: dict[st
 def test_limit_cuts_the_ranking(client: FlaskClient, ranking: dict[str, Any]) -> None:
     response = client.get("/api/v1/trending?window=5m&limit=2")
     assert response.json == ranking | {"hashtags": ranking["hashtags"][:2]}
+
+
+def test_the_windows_of_the_api_are_those_that_are_counted() -> None:
+    assert get_args(Window) == tuple(WINDOWS)
 
 
 @pytest.mark.parametrize("window", ["1m", "15m", "1h"])

@@ -25,7 +25,8 @@ def write_configuration(settings: Settings) -> None:
 
 def processes(settings: Settings) -> list[Process]:
     return [
-        Process("kafka", python("deploy.local.kafka.broker"), stage=0, ready=answers(settings.port(Port.KAFKA))),
+        Process("kafka", python("deploy.local.kafka.broker"), stage=0, ready=answers(settings.port(Port.KAFKA)),
+                stop_seconds=3),
     ]
 
 

@@ -11,10 +11,10 @@ import shutil
 import subprocess
 import uuid
 
+from common import files
 from common.settings import Settings
 from deploy.local import class_data
 from deploy.local.kafka import HEAP, java
-from deploy.local.stamps import write_stamp
 
 FORMAT_SECONDS = 60
 
@@ -45,7 +45,7 @@ def format_once(settings: Settings) -> None:
     cluster = cluster_id()
     tool = java(settings, "64m", "kafka.tools.StorageTool", "format", "-t", cluster, "-c", configuration(settings))
     subprocess.run(tool, check=True, timeout=FORMAT_SECONDS)
-    write_stamp(stamp, f"the storage of cluster {cluster} was formatted")
+    files.replace(stamp, f"the storage of cluster {cluster} was formatted\n")
 
 
 def cluster_id() -> str:

@@ -41,7 +41,7 @@ def processes(settings: Settings) -> list[Process]:
         ),
         Process(
             "bookkeeper", after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie")),
-            stage=1, ready=probes.accepts(settings.port(Port.BOOKIE)), stop_seconds=20,
+            stage=1, ready=probes.accepts(settings.port(Port.BOOKIE)), stop_seconds=1,
         ),
         # Stops before the segment store: without that it does not end until it is killed.
         Process(
@@ -59,7 +59,7 @@ def processes(settings: Settings) -> list[Process]:
                     "-XX:MaxDirectMemorySize=3g",
                     f"-Dpravega.configurationFile={conf / 'segment-store.properties'}",
                 ))),
-            stage=2, ready=probes.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=20,
+            stage=2, ready=probes.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=1.5,
         ),
     ]
 

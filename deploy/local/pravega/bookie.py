@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import subprocess
 
+from common import files
 from common.settings import Port, Settings
 from deploy.local import class_data
 from deploy.local.pravega import ZNODE, java
-from deploy.local.stamps import write_stamp
 
 BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
 REGIONS = "4m"
@@ -48,7 +48,7 @@ def format_once(settings: Settings) -> None:
     metadata = java(settings, "64m", "org.apache.bookkeeper.bookie.BookieShell", "-conf", configuration(settings),
                     "metaformat", "-nonInteractive", "-force")
     subprocess.run(metadata, check=True, timeout=60)
-    write_stamp(stamp, "the ledgers' metadata was made")
+    files.replace(stamp, "the ledgers' metadata was made\n")
 
 
 if __name__ == "__main__":

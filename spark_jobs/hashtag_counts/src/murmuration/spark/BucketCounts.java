@@ -7,25 +7,30 @@ import java.util.function.BiConsumer;
 
 /**
  * The counts of one bucket: of each hashtag, of all tweets under the hashtag {@code total}, and by slot of their
- * sending.
+ * sending; with the ids of the tweets, so that each counts once.
  *
- * <p>Packed as the number of slots, these with their counts, then the hashtags with theirs up to the end.
+ * <p>Packed as the ids, the number of slots, these with their counts, then the hashtags with theirs up to the end.
  */
 final class BucketCounts {
     private static final int USUAL_BYTES = 16 + HashtagCount.BYTES;
 
     private final Counting counting;
+    private final TweetIds ids;
     private final Map<Long, HashtagCount> slots = new HashMap<>();
     private final Map<String, HashtagCount> hashtags = new HashMap<>();
+    private boolean changed;
 
     /** An empty one. */
     BucketCounts(Counting counting) {
-        this.counting = counting;
+        this(counting, new TweetIds());
     }
 
     BucketCounts(Counting counting, byte[] packed) {
-        this(counting);
-        ByteBuffer bytes = ByteBuffer.wrap(packed);
+        this(counting, ByteBuffer.wrap(packed));
+    }
+
+    private BucketCounts(Counting counting, ByteBuffer bytes) {
+        this(counting, new TweetIds(bytes));
         for (int left = bytes.getInt(); left > 0; left--) {
             slots.put(bytes.getLong(), new HashtagCount(bytes));
         }
@@ -34,7 +39,17 @@ final class BucketCounts {
         }
     }
 
+    private BucketCounts(Counting counting, TweetIds ids) {
+        this.counting = counting;
+        this.ids = ids;
+    }
+
+    /** Counts the tweet, unless it has been. */
     void add(Tweet tweet) {
+        if (!ids.add(tweet.id())) {
+            return;
+        }
+        changed = true;
         Long sentUs = tweet.sentUs();
         count(counting.total(), sentUs);
         if (sentUs != null) {
@@ -52,8 +67,14 @@ final class BucketCounts {
         hashtags.computeIfAbsent(hashtag, absent -> new HashtagCount()).add(sentUs);
     }
 
+    boolean isChanged() {
+        return changed;
+    }
+
     byte[] toBytes() {
-        Packing bytes = new Packing(USUAL_BYTES * (slots.size() + hashtags.size()));
+        int size = Integer.BYTES + Long.BYTES * ids.size() + USUAL_BYTES * (slots.size() + hashtags.size());
+        Packing bytes = new Packing(size);
+        ids.pack(bytes);
         bytes.putInt(slots.size());
         slots.forEach((slot, count) -> count.pack(bytes.putLong(slot)));
         hashtags.forEach((hashtag, count) -> count.pack(bytes.putText(hashtag)));

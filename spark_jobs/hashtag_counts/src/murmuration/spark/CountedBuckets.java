@@ -4,19 +4,26 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import scala.Tuple2;
+import java.util.function.LongConsumer;
+import org.apache.spark.sql.streaming.MapState;
+import scala.Tuple3;
 
-/** The counts of all buckets whose end the watermark has not passed. State: by start of the bucket, BucketCounts. */
+/**
+ * All buckets whose end the watermark has not passed. State: by start of the bucket, its {@link BucketCounts}.
+ *
+ * <p>A batch reads and writes the buckets that it touches, each as a whole.
+ */
 final class CountedBuckets {
     private final Counting counting;
-    private final StateMap buckets;
-    private final Agenda agenda;
+    private final MapState<Long, byte[]> state;
+    private final LongConsumer registerTimer;
     private final Map<Long, BucketCounts> touched = new HashMap<>();
 
-    CountedBuckets(Counting counting, StateMap buckets, Agenda agenda) {
+    /** @param registerTimer is told the end of each new bucket, which is when to {@link #forget} it */
+    CountedBuckets(Counting counting, MapState<Long, byte[]> state, LongConsumer registerTimer) {
         this.counting = counting;
-        this.buckets = buckets;
-        this.agenda = agenda;
+        this.state = state;
+        this.registerTimer = registerTimer;
     }
 
     void add(Tweet tweet) {
@@ -24,27 +31,29 @@ final class CountedBuckets {
     }
 
     private BucketCounts load(long startMs) {
-        byte[] packed = buckets.get(startMs);
+        byte[] packed = state.getValue(startMs);
         if (packed == null) {
-            agenda.add(startMs + counting.bucketMs());
+            registerTimer.accept(startMs + counting.bucketMs());
             return new BucketCounts(counting);
         }
         return new BucketCounts(counting, packed);
     }
 
-    /** Stores what was added; the events and keys that tell of it. */
-    List<Tuple2<byte[], String>> store() {
-        List<Tuple2<byte[], String>> rows = new ArrayList<>();
+    /** Stores what was added; the rows that tell of it. */
+    List<Tuple3<byte[], String, String>> store() {
+        List<Tuple3<byte[], String, String>> rows = new ArrayList<>();
         touched.forEach((startMs, counts) -> {
-            buckets.put(startMs, counts.toBytes());
-            counts.forEachChanged((hashtag, count) -> rows.add(
-                    new Tuple2<>(CountEvent.write(startMs, counting.bucketMs(), hashtag, count), hashtag)));
+            if (counts.isChanged()) {
+                state.updateValue(startMs, counts.toBytes());
+                counts.forEachChanged((hashtag, count) -> rows.add(new Tuple3<>(
+                        CountEvent.write(startMs, counting.bucketMs(), hashtag, count), hashtag, counting.stream())));
+            }
         });
         touched.clear();
         return rows;
     }
 
     void forget(long bucketEndMs) {
-        buckets.remove(bucketEndMs - counting.bucketMs());
+        state.removeKey(bucketEndMs - counting.bucketMs());
     }
 }

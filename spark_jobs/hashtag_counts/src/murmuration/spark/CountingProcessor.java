@@ -1,69 +1,72 @@
 package murmuration.spark;
 
-import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.streaming.ExpiredTimerInfo;
-import org.apache.spark.sql.streaming.MapState;
 import org.apache.spark.sql.streaming.OutputMode;
 import org.apache.spark.sql.streaming.StatefulProcessor;
 import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
-import scala.Tuple2;
+import org.apache.spark.util.LongAccumulator;
+import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
 
 /**
- * Counts each tweet once, and forgets when the watermark passes: a timer at the end of each bucket in use asks for it.
+ * Counts each tweet once, and forgets a bucket when the watermark passes its end, of which a timer tells.
  *
- * <p>The watermark is that of the batch, which Spark keeps beside its offsets, so a batch that runs again decides
- * alike. Spark's own filter of late rows sees a block by its latest tweet only; here each tweet is judged.
+ * <p>The watermark is that of the batch, which Spark keeps beside its offsets, so a batch that runs again decides alike.
  */
-final class CountingProcessor extends StatefulProcessor<Integer, Tuple2<Instant, byte[]>, Tuple2<byte[], String>> {
-    private static final long serialVersionUID = 1;
-    private static final int AGENDA = 0;
-    private static final int IDS = 1;
-    private static final int BUCKETS = 2;
+final class CountingProcessor extends StatefulProcessor<Integer, byte[], Tuple3<byte[], String, String>> {
+    private static final long serialVersionUID = 2;
 
     private final Counting counting;
-    private transient RememberedIds ids;
+    private final Parking parking;
+    private final LongAccumulator behindWatermark;
     private transient CountedBuckets buckets;
 
-    CountingProcessor(Counting counting) {
+    CountingProcessor(Counting counting, Parking parking, LongAccumulator behindWatermark) {
         this.counting = counting;
+        this.parking = parking;
+        this.behindWatermark = behindWatermark;
     }
 
     @Override
     public void init(OutputMode outputMode, TimeMode timeMode) {
-        MapState<Long, byte[]> state =
-                getHandle().getMapState("state", Encoders.LONG(), Encoders.BINARY(), TTLConfig.NONE());
-        Agenda agenda = new Agenda(new StateMap(state, AGENDA), getHandle()::registerTimer);
-        ids = new RememberedIds(counting, new StateMap(state, IDS), agenda);
-        buckets = new CountedBuckets(counting, new StateMap(state, BUCKETS), agenda);
+        buckets = new CountedBuckets(
+                counting,
+                getHandle().getMapState("buckets", Encoders.LONG(), Encoders.BINARY(), TTLConfig.NONE()),
+                getHandle()::registerTimer);
     }
 
     @Override
-    public Iterator<Tuple2<byte[], String>> handleInputRows(
-            Integer group, Iterator<Tuple2<Instant, byte[]>> blocks, TimerValues times) {
+    public Iterator<Tuple3<byte[], String, String>> handleInputRows(
+            Integer group, Iterator<byte[]> blocks, TimerValues times) {
         long watermarkMs = times.getCurrentWatermarkInMs();
+        List<Tuple3<byte[], String, String>> rows = new ArrayList<>();
         while (blocks.hasNext()) {
-            TweetBlocks.unpack(blocks.next()._2(), tweet -> {
-                if (tweet.createdMs() > watermarkMs && ids.add(tweet)) {
-                    buckets.add(tweet);
-                }
-            });
+            TweetBlocks.unpack(
+                    blocks.next(),
+                    tweet -> {
+                        if (tweet.createdMs() > watermarkMs) {
+                            buckets.add(tweet);
+                        } else {
+                            behindWatermark.add(1);
+                        }
+                    },
+                    (position, event) -> rows.add(new Tuple3<>(event, position, parking.stream())));
         }
-        ids.store();
-        return CollectionConverters.asScala(buckets.store().iterator());
+        rows.addAll(buckets.store());
+        return CollectionConverters.asScala(rows.iterator());
     }
 
     @Override
-    public Iterator<Tuple2<byte[], String>> handleExpiredTimer(
+    public Iterator<Tuple3<byte[], String, String>> handleExpiredTimer(
             Integer group, TimerValues times, ExpiredTimerInfo timer) {
-        long bucketEndMs = timer.getExpiryTimeInMs();
-        buckets.forget(bucketEndMs);
-        ids.forget(bucketEndMs, times.getCurrentWatermarkInMs());
+        buckets.forget(timer.getExpiryTimeInMs());
         return CollectionConverters.asScala(Collections.emptyIterator());
     }
 }

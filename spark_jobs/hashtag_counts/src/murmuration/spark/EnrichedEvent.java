@@ -13,6 +13,7 @@ import java.util.Set;
 /** Reads one event of {@code tweets-enriched} in one pass, and not its texts, which <i>enrich</i> writes last. */
 final class EnrichedEvent {
     private static final JsonFactory JSON = new JsonFactory();
+    private static final byte[] NOTHING = {};
     /** How many fields are read. */
     private static final int FIELDS = 5;
 
@@ -24,25 +25,23 @@ final class EnrichedEvent {
 
     private EnrichedEvent() {}
 
-    /** The tweet, or null if it does not count: it is late, lacks id or date, or the event is not of the contract. */
-    static Tweet read(byte[] event) {
-        if (event == null) {
-            return null;
-        }
-        try (JsonParser json = JSON.createParser(event)) {
+    /**
+     * The tweet, or null if it is late, and hence not counted.
+     *
+     * @param event null is as good as empty
+     * @throws UnreadableEventException if the event is not of the contract, as far as it is read
+     */
+    static Tweet read(byte[] event) throws UnreadableEventException {
+        try (JsonParser json = JSON.createParser(event == null ? NOTHING : event)) {
             require(json, json.nextToken() == JsonToken.START_OBJECT);
             require(json, event[event.length - 1] == '}'); // what was cut off would not be noticed otherwise
             EnrichedEvent read = new EnrichedEvent();
             read.object(json);
-            return read.tweet();
-        } catch (IOException | DateTimeException | ArithmeticException unreadable) {
-            return null;
+            require(json, read.id != null && read.createdMs != null && read.late != null);
+            return read.late ? null : new Tweet(read.id, read.createdMs, read.sentUs, read.hashtags);
+        } catch (IOException | DateTimeException | ArithmeticException notOfTheContract) {
+            throw new UnreadableEventException(notOfTheContract);
         }
-    }
-
-    private Tweet tweet() {
-        boolean counts = id != null && createdMs != null && Boolean.FALSE.equals(late);
-        return counts ? new Tweet(id, createdMs, sentUs, hashtags) : null;
     }
 
     /** Reads until all is known. */

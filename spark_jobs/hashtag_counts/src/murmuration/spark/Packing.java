@@ -12,6 +12,11 @@ final class Packing {
         bytes = ByteBuffer.allocate(Math.max(capacity, 64));
     }
 
+    Packing putByte(byte value) {
+        room(Byte.BYTES).put(value);
+        return this;
+    }
+
     Packing putInt(int value) {
         room(Integer.BYTES).putInt(value);
         return this;
@@ -28,6 +33,11 @@ final class Packing {
         return this;
     }
 
+    Packing putBytes(byte[] value) {
+        room(value.length).put(value);
+        return this;
+    }
+
     int size() {
         return bytes.position();
     }
@@ -41,6 +51,13 @@ final class Packing {
         int at = packed.position();
         packed.position(at + length);
         return new String(packed.array(), at, length, StandardCharsets.UTF_8);
+    }
+
+    /** All bytes that are left. */
+    static byte[] rest(ByteBuffer packed) {
+        byte[] rest = new byte[packed.remaining()];
+        packed.get(rest);
+        return rest;
     }
 
     private ByteBuffer room(int size) {

@@ -6,39 +6,56 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import org.apache.spark.sql.Row;
+import org.apache.spark.util.LongAccumulator;
 import scala.Tuple2;
 
 /**
- * The tweets of a partition in blocks: the latest {@code created_at}, for the watermark, and the tweets, packed.
+ * The events of a partition in blocks: the latest {@code created_at}, for the watermark, and what is in the block.
  *
- * <p>A tweet is packed as its id, {@code created_at} in ms, {@code sent_at_us} (or NOT_SENT), the number of its
- * hashtags and these.
+ * <p>A block of tweets has, of each, its id, {@code created_at} in ms, {@code sent_at_us} (or NOT_SENT), the number of
+ * its hashtags and these. An event that cannot be read is a block of its own, without a date: its position and what is
+ * written of it. The first byte of a block tells which of the two it is.
  */
 final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
     private static final int BLOCK_BYTES = 1 << 18;
+    private static final byte TWEETS = 0;
+    private static final byte PARKED = 1;
     private static final long NOT_SENT = Long.MIN_VALUE;
+    private static final byte[] NOTHING = {};
 
-    private final Iterator<byte[]> events;
+    private final Iterator<Row> events;
+    private final Parking parking;
+    private final LongAccumulator parked;
     private Tweet next;
+    private Row unreadable;
 
-    TweetBlocks(Iterator<byte[]> events) {
+    /** @param events rows of an event, and its partition and offset; {@code parked} counts those that are unreadable */
+    TweetBlocks(Iterator<Row> events, Parking parking, LongAccumulator parked) {
         this.events = events;
+        this.parking = parking;
+        this.parked = parked;
         advance();
     }
 
     @Override
     public boolean hasNext() {
-        return next != null;
+        return next != null || unreadable != null;
     }
 
     @Override
     public Tuple2<Instant, byte[]> next() {
-        if (next == null) {
+        if (!hasNext()) {
             throw new NoSuchElementException();
         }
+        return unreadable == null ? tweets() : parked();
+    }
+
+    private Tuple2<Instant, byte[]> tweets() {
         long latestMs = Long.MIN_VALUE;
-        Packing block = new Packing(BLOCK_BYTES);
+        Packing block = new Packing(BLOCK_BYTES).putByte(TWEETS);
         while (next != null && block.size() < BLOCK_BYTES) {
             latestMs = Math.max(latestMs, next.createdMs());
             pack(next, block);
@@ -47,10 +64,27 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
         return new Tuple2<>(Instant.ofEpochMilli(latestMs), block.toBytes());
     }
 
+    private Tuple2<Instant, byte[]> parked() {
+        byte[] event = unreadable.isNullAt(0) ? NOTHING : unreadable.getAs(0);
+        String position = parking.position(unreadable.get(1), unreadable.get(2));
+        byte[] rejected = parking.rejected(event, position, Instant.now());
+        Packing block = new Packing(rejected.length).putByte(PARKED).putText(position).putBytes(rejected);
+        parked.add(1);
+        advance();
+        return new Tuple2<>(Instant.EPOCH, block.toBytes());
+    }
+
+    /** To the next event that counts or cannot be read. */
     private void advance() {
         next = null;
-        while (next == null && events.hasNext()) {
-            next = EnrichedEvent.read(events.next());
+        unreadable = null;
+        while (next == null && unreadable == null && events.hasNext()) {
+            Row row = events.next();
+            try {
+                next = EnrichedEvent.read(row.getAs(0));
+            } catch (UnreadableEventException noTweet) {
+                unreadable = row;
+            }
         }
     }
 
@@ -60,8 +94,12 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
         tweet.hashtags().forEach(block::putText);
     }
 
-    static void unpack(byte[] block, Consumer<Tweet> consumer) {
+    /** Gives the tweets of a block to the first; position and event to be written to the second. */
+    static void unpack(byte[] block, Consumer<Tweet> tweets, BiConsumer<String, byte[]> parked) {
         ByteBuffer packed = ByteBuffer.wrap(block);
+        if (packed.get() == PARKED) {
+            parked.accept(Packing.text(packed), Packing.rest(packed));
+        }
         while (packed.hasRemaining()) {
             long id = packed.getLong();
             long createdMs = packed.getLong();
@@ -71,7 +109,7 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
             for (int index = 0; index < count; index++) {
                 hashtags.add(Packing.text(packed));
             }
-            consumer.accept(new Tweet(id, createdMs, sentUs == NOT_SENT ? null : sentUs, hashtags));
+            tweets.accept(new Tweet(id, createdMs, sentUs == NOT_SENT ? null : sentUs, hashtags));
         }
     }
 }

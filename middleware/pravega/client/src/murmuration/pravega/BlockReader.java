@@ -8,10 +8,14 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
 
 /** Reads chosen segments of a stream in blocks of events, as they come; for one thread. */
 public final class BlockReader implements AutoCloseable {
@@ -21,9 +25,11 @@ public final class BlockReader implements AutoCloseable {
     private final String scope;
     private final String stream;
     private final Semaphore dataHasCome = new Semaphore(0);
-    private final Map<Long, EventSegmentReader> segments = new TreeMap<>();
+    private final NavigableMap<Long, EventSegmentReader> segments = new TreeMap<>();
     private final Map<Long, Long> offsets = new TreeMap<>();
+    private final List<long[]> runs = new ArrayList<>();
     private final Room room = new Room();
+    private long lastFirst = -1;
 
     BlockReader(SegmentInputStreamFactory inputs, String scope, String stream) {
         this.inputs = inputs;
@@ -58,9 +64,10 @@ public final class BlockReader implements AutoCloseable {
     public ByteBuffer poll(int maxEvents, int maxBytes, long timeoutMs) throws InterruptedException, SegmentFailed {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         ByteArrayOutputStream block = new ByteArrayOutputStream();
+        runs.clear();
         while (true) {
             int events = 0;
-            for (Long segment : segments.keySet()) {
+            for (Long segment : inTurn()) {
                 events += take(segment, maxEvents - events, maxBytes, block);
             }
             long left = deadline - System.nanoTime();
@@ -72,9 +79,20 @@ public final class BlockReader implements AutoCloseable {
         }
     }
 
+    /** All segments; each poll begins with the one after that with which the last one began, so that none starves. */
+    private List<Long> inTurn() {
+        List<Long> turn = new ArrayList<>(segments.tailMap(lastFirst, false).keySet());
+        turn.addAll(segments.headMap(lastFirst, true).keySet());
+        if (!turn.isEmpty()) {
+            lastFirst = turn.get(0);
+        }
+        return turn;
+    }
+
     private int take(long segment, int maxEvents, int maxBytes, ByteArrayOutputStream block) throws SegmentFailed {
         EventSegmentReader reader = segments.get(segment);
         DataOutputStream out = new DataOutputStream(block);
+        long first = offsets.get(segment);
         int events = 0;
         try {
             ByteBuffer event;
@@ -84,21 +102,27 @@ public final class BlockReader implements AutoCloseable {
                 offsets.put(segment, reader.getOffset());
                 events++;
             }
-            return events;
-        } catch (SegmentTruncatedException gone) {
-            throw new SegmentFailed(segment, true, gone);
         } catch (IOException | RuntimeException failed) {
-            if (block.size() > 0) {
-                return events; // what was read already is handed out; the failure comes again
+            if (block.size() == 0) {
+                throw new SegmentFailed(segment, failed);
             }
-            throw new SegmentFailed(segment, false, failed);
+            // What was read already, of this segment or another, is handed out; the failure comes again.
         }
+        if (events > 0) {
+            runs.add(new long[] {segment, first, events});
+        }
+        return events;
+    }
+
+    /** Of the events that the last poll returned, in their order: segment, offset of the first, how many, segment, … */
+    public long[] runs() {
+        return runs.stream().flatMapToLong(LongStream::of).toArray();
     }
 
     /** Where each open segment is read on: id, offset, id, offset, … */
     public long[] offsets() {
         return offsets.entrySet().stream()
-                .flatMapToLong(at -> java.util.stream.LongStream.of(at.getKey(), at.getValue())).toArray();
+                .flatMapToLong(at -> LongStream.of(at.getKey(), at.getValue())).toArray();
     }
 
     @Override
@@ -113,10 +137,10 @@ public final class BlockReader implements AutoCloseable {
         public final long segment;
         public final boolean truncated;
 
-        SegmentFailed(long segment, boolean truncated, Throwable cause) {
+        SegmentFailed(long segment, Throwable cause) {
             super("segment " + segment + ": " + cause, cause);
             this.segment = segment;
-            this.truncated = truncated;
+            this.truncated = cause instanceof SegmentTruncatedException;
         }
     }
 }

@@ -1,0 +1,122 @@
+"""Finds what each reader has lost: from manifests, the streams and what comes after the reader."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import UTC, datetime
+
+import msgspec
+import redis
+from msgspec import Struct
+
+from cli.accept_loss.account import Run, lost
+from common.lost import Lost, read_lost
+from common.search.store import Store
+from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REJECTED, Ingest, Reader
+from consumers.reread import reread
+from ingest.manifest import read_manifests
+from middleware.base import Middleware
+from middleware.readers import StreamReader
+
+
+class Stamped(Struct, gc=False):
+    """Of any event about a tweet, its stamp."""
+
+    ingest: Ingest | None = None
+
+
+class Dated(Struct, gc=False):
+    """Of an event, the moment whose ranking it counts in: `bucket_start`, or the bucket of `created_at`."""
+
+    bucket_start: int | None = None
+    created_at: str = ""
+
+
+_stamped, _dated = msgspec.json.Decoder(Stamped).decode, msgspec.json.Decoder(Dated).decode
+
+
+def find(middleware: Middleware, reader: StreamReader) -> list[Lost]:
+    """What the reader has lost, now that its stream begins where it does, and was not recorded before.
+
+    Raises MiddlewareError.
+    """
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    ranges = _FINDERS[reader.name](middleware, reader)
+    return [Lost(reader.name, run, first, last, now) for run, first, last in ranges]
+
+
+def _tweets_not_enriched(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
+    runs = _runs(middleware, reader)
+    _read(middleware, RAW, runs, Run.there)
+    for stream in (ENRICHED, REJECTED):
+        _read(middleware, stream, runs, Run.done)
+    forgets = any(middleware.head(stream).is_cut() for stream in (ENRICHED, REJECTED))
+    return lost(list(runs.values()), all_passed=True, forgets=forgets)
+
+
+def _tweets_not_stored(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
+    """A tweet that was known by another number already is among them, as the database has its first one."""
+    runs = _runs(middleware, reader)
+    _read(middleware, ENRICHED, runs, Run.there)
+    _read(middleware, REJECTED, runs, Run.done)
+    store = Store.open(middleware.settings)
+    try:
+        for run in runs.values():
+            for _, seq, _ in store.run_rows(run.name):
+                run.done(seq)
+        forgets = store.is_full()
+    finally:
+        store.close()
+    return lost(list(runs.values()), all_passed=False, forgets=forgets)
+
+
+def _buckets_not_counted(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
+    """From the newest bucket that is shown to the newest among the first events that are left."""
+    settings = middleware.settings
+    shown = redis.Redis.from_url(settings.redis_address, decode_responses=True)
+    buckets = [int(key.rpartition(":")[2]) for key in shown.scan_iter(f"{settings.redis_prefix}bucket:*", 1000)]
+    with closing(reread(middleware, reader.stream)) as events:
+        left = [_bucket(event) for event in next(events, [])]
+    last = max(filter(None, left), default=_floored(time.time()))
+    yield "", min(last, max(buckets, default=last)), last
+
+
+_FINDERS: dict[Reader, Callable[[Middleware, StreamReader], Iterator[tuple[str, int, int]]]] = {
+    "enrich": _tweets_not_enriched, "search-consumer": _tweets_not_stored,
+    "trending": _buckets_not_counted, "trending-consumer": _buckets_not_counted,
+}  # fmt: skip
+
+
+def _runs(middleware: Middleware, reader: StreamReader) -> dict[str, Run]:
+    manifests = read_manifests(middleware.settings)
+    runs = {name: Run(name, manifest.acknowledged) for name, manifest in manifests.items()}
+    for before in read_lost(middleware.settings):
+        if before.reader == reader.name and before.run in runs:
+            runs[before.run].accepted(before.first_seq, before.last_seq)
+    return runs
+
+
+def _read(middleware: Middleware, stream: str, runs: dict[str, Run], found: Callable[[Run, int], None]) -> None:
+    """Calls `found` with every number in the stream that its run has acknowledged."""
+    with closing(reread(middleware, stream)) as batches:
+        for event in (event for batch in batches for event in batch):
+            try:
+                stamp = _stamped(event).ingest
+            except msgspec.MsgspecError:
+                continue  # it is nobody's tweet, or was parked with its stamp
+            if stamp and (run := runs.get(stamp.run)) and stamp.seq < run.acknowledged:
+                found(run, stamp.seq)
+
+
+def _bucket(event: bytes) -> int | None:
+    try:
+        dated = _dated(event)
+        return dated.bucket_start or _floored(datetime.fromisoformat(dated.created_at).timestamp())
+    except (msgspec.MsgspecError, ValueError):
+        return None
+
+
+def _floored(moment: float) -> int:
+    return int(moment) // BUCKET_SECONDS * BUCKET_SECONDS

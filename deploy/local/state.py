@@ -1,0 +1,82 @@
+"""What an instance stored on a middleware: in which format, and with which settings that it cannot change any more."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from common import files
+from common.settings import Settings
+
+FORMAT = 2
+"""Of everything below `state_dir`: counts up with each change that what was stored before cannot be read with."""
+
+FIXED = ("namespace", "partitions", "stream_retention_bytes", "max_event_bytes", "middleware_uri", "database_url")
+"""Settings that streams, checkpoints and stored tweets were made with. All others take effect at the next start."""
+
+SECRET = ("middleware_uri", "redis_url", "milvus_uri", "database_url", "ingest_token")
+"""Settings that may hold a password: never shown."""
+
+
+class StateRefused(Exception):
+    """What is stored cannot be used so; nothing of it was touched, and the message names the way out."""
+
+
+def made_with(wished: Settings) -> dict[str, Any]:
+    """The fixed settings with which the state of this instance and middleware was made; empty if there is none yet.
+
+    Raises StateRefused for state of another format, and when the user chose one of them otherwise.
+    """
+    file = state_file(wished)
+    if not file.exists():
+        if is_used(wished.state_dir):
+            raise other_format(wished, "an earlier format")
+        return {}
+    try:
+        found = json.loads(file.read_text())
+        number, settings = found["format"], dict(found["settings"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise StateRefused(f"{file} cannot be read ({error}). {way_out(wished)}") from error
+    if number != FORMAT:
+        raise other_format(wished, f"format {number}")
+    chosen = wished.model_dump(mode="json", include=wished.model_fields_set & set(FIXED))
+    if changed := [name for name, value in chosen.items() if value != settings[name]]:
+        named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)
+        raise StateRefused(
+            f"instance {wished.instance} has streams and tweets on {wished.middleware} that were made with other "
+            f"settings, which cannot change any more:\n{named}\nSet them as they were, or start another instance "
+            f"beside it with --instance. {way_out(wished)}"
+        )
+    return {name: settings[name] for name in FIXED}
+
+
+def record(settings: Settings) -> None:
+    """Says in which format and with which settings the state is made, before anything of it is."""
+    if not state_file(settings).exists():
+        settings.state_dir.mkdir(parents=True, exist_ok=True)
+        fixed = settings.model_dump(mode="json", include=set(FIXED))
+        files.replace(state_file(settings), json.dumps({"format": FORMAT, "settings": fixed}, indent=1))
+
+
+def state_file(settings: Settings) -> Path:
+    return settings.state_dir / "state.json"
+
+
+def is_used(folder: Path) -> bool:
+    return folder.is_dir() and any(not entry.name.startswith(".") for entry in folder.iterdir())
+
+
+def difference(name: str, before: Any, now: Any) -> str:
+    return "" if name in SECRET else f": {before}, and now {now}"
+
+
+def other_format(wished: Settings, found: str) -> StateRefused:
+    return StateRefused(
+        f"what instance {wished.instance} stored in {wished.state_dir} is of {found}, and this version of Murmuration "
+        f"uses format {FORMAT}. Nothing was touched. {way_out(wished)}"
+    )
+
+
+def way_out(wished: Settings) -> str:
+    return f"To give up what is stored: `murmur down --wipe --instance {wished.instance}`."

@@ -1,0 +1,70 @@
+"""The checkpoint of a query of Spark with one source, read and moved from outside: its offsets, as Spark keeps them.
+
+`offsets/N` is written when batch N is planned, and tells where it ends; `commits/N` when it is complete. A batch that
+is not complete is run again between the same offsets. `sources/0` holds where the query began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from common import files
+from middleware.base import MiddlewareError
+
+VERSION = "v1"
+
+
+class Checkpoint:
+    """Of a query that does not run. Raises MiddlewareError where it holds what this does not know."""
+
+    def __init__(self, folder: Path, initial_offset: tuple[str, str]) -> None:
+        """`initial_offset`: as a SparkBinding tells it."""
+        self._folder = folder
+        self._initial, self._before_initial = folder / "sources" / "0" / initial_offset[0], initial_offset[1]
+
+    def committed(self) -> str | None:
+        """The source's offset up to which all is complete; None if the query has not begun."""
+        last = self._last_commit()
+        if last is not None:
+            return self._source_offset(last)
+        return self._initial_offset() if self._initial.exists() else None
+
+    def move(self, change: Callable[[str], str]) -> None:
+        """Changes the offset up to which all is complete, and those of the batch that is not."""
+        last = self._last_commit()
+        if last is None and self._initial.exists():
+            _replace(self._initial, self._before_initial + change(self._initial_offset()))
+        for number in _numbers(self._folder / "offsets"):
+            if last is None or number >= last:
+                *metadata, source = self._lines(number)
+                _replace(self._folder / "offsets" / str(number), "\n".join([*metadata, change(source)]))
+
+    def _last_commit(self) -> int | None:
+        return max(_numbers(self._folder / "commits"), default=None)
+
+    def _initial_offset(self) -> str:
+        text = self._initial.read_text()
+        if not text.startswith(self._before_initial):
+            raise MiddlewareError(f"{self._initial} is not where a query notes its first offset: {text[:100]!r}")
+        return text.removeprefix(self._before_initial)
+
+    def _source_offset(self, number: int) -> str:
+        return self._lines(number)[-1]
+
+    def _lines(self, number: int) -> list[str]:
+        file = self._folder / "offsets" / str(number)
+        lines = file.read_text().splitlines()
+        if len(lines) != 3 or lines[0] != VERSION:
+            raise MiddlewareError(f"{file} is not the offset of one source in the form {VERSION}: {lines[:1]}")
+        return lines
+
+
+def _numbers(folder: Path) -> list[int]:
+    return sorted(int(file.name) for file in folder.glob("*") if file.name.isdecimal())
+
+
+def _replace(file: Path, text: str) -> None:
+    """Without the checksum that Hadoop may have put beside it."""
+    file.with_name(f".{file.name}.crc").unlink(missing_ok=True)
+    files.replace(file, text)

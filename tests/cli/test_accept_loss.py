@@ -1,0 +1,114 @@
+"""What a reader has lost: the account of it, and how it is found over a middleware in memory."""
+
+import pytest
+
+from cli.accept_loss.account import Run, lost
+from cli.accept_loss.command import accept, find_overtaken
+from cli.accept_loss.finding import find
+from common.lost import read_lost
+from common.search.store import Store
+from common.settings import Settings
+from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
+from ingest.manifest import ManifestWriter
+from middleware.readers import READERS
+from tests.memory import Memory
+
+SEARCH = [reader for reader in READERS if reader.name == "search-consumer"]
+
+
+def run(name: str, acknowledged: int, there: range = range(0), done: range = range(0)) -> Run:
+    made = Run(name, acknowledged)
+    for seq in there:
+        made.there(seq)
+    for seq in done:
+        made.done(seq)
+    return made
+
+
+def test_what_is_neither_there_nor_done_is_lost():
+    runs = [run("a", 100, there=range(60, 100), done=range(20))]
+    assert list(lost(runs, all_passed=True, forgets=False)) == [("a", 20, 59)]
+
+
+def test_of_several_runs_whole_ones_and_the_beginning_of_the_one_at_the_head():
+    runs = [run("a", 10, done=range(5)), run("b", 10), run("c", 10, there=range(3, 10))]
+    assert list(lost(runs, all_passed=True, forgets=False)) == [("a", 5, 9), ("b", 0, 9), ("c", 0, 2)]
+
+
+def test_what_has_not_come_to_an_inner_stream_yet_is_not_lost():
+    runs = [run("a", 100, there=range(30, 50), done=range(10)), run("b", 100)]
+    assert list(lost(runs, all_passed=False, forgets=False)) == [("a", 10, 29)]
+    assert list(lost(runs, all_passed=True, forgets=False)) == [("a", 10, 29), ("a", 50, 99), ("b", 0, 99)]
+
+
+def test_of_an_inner_stream_that_is_empty_all_has_passed():
+    assert list(lost([run("a", 10, done=range(4))], all_passed=False, forgets=False)) == [("a", 4, 9)]
+
+
+def test_what_aged_out_after_the_reader_was_not_lost_by_it():
+    runs = [run("old", 50), run("a", 100, there=range(60, 100), done=range(30, 40))]
+    assert list(lost(runs, all_passed=True, forgets=True)) == [("a", 40, 59)]
+    assert list(lost(runs, all_passed=True, forgets=False)) == [("old", 0, 49), ("a", 0, 29), ("a", 40, 59)]
+
+
+@pytest.mark.parametrize("forgets", [True, False])
+def test_nothing_is_lost_where_all_is_there(forgets):
+    assert list(lost([run("a", 10, there=range(10))], all_passed=True, forgets=forgets)) == []
+
+
+def tweet(seq: int) -> EnrichedTweet:
+    return EnrichedTweet(
+        1000 + seq, "2026-01-01T00:00:00.000Z", False, [], Ingest(0, "test", "r", seq), "author", "en", "text", "text"
+    )
+
+
+def rejected(seq: int) -> RejectedEvent:
+    return RejectedEvent("not-json", "", 0, "", Ingest(0, "test", "r", seq), "2026-01-01T00:00:00.000Z")
+
+
+@pytest.fixture
+def memory(tmp_path) -> Memory:
+    """A run of 100 tweets, one of which was rejected; the search consumer has stored 20, and 40 events are gone."""
+    settings = Settings(home=tmp_path)
+    manifest = ManifestWriter.create(settings, "r", "test", {})
+    manifest.acknowledged(100)
+    manifest.close()
+    memory = Memory(settings)
+    for stream in (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS):
+        memory.create_stream(stream, 1)
+    with memory.producer(ENRICHED) as enriched, memory.producer(REJECTED) as others:
+        for seq in range(100):
+            if seq == 30:
+                others.send("k", to_json(rejected(seq)))
+            else:
+                enriched.send("k", to_json(tweet(seq)))
+    store = Store.open(settings)
+    store.insert([tweet(seq) for seq in range(20)])
+    store.close()
+    with memory.consumer(ENRICHED, "search") as consumer:
+        consumer.poll(20, 0)
+        consumer.commit()
+    memory.truncate(ENRICHED, 40)
+    return memory
+
+
+def test_a_reader_goes_on_at_the_head_and_what_it_has_lost_is_recorded_once(memory):
+    (reader, head), = find_overtaken(memory, SEARCH).items()
+    ranges = find(memory, reader)
+    assert [(one.run, one.first_seq, one.last_seq) for one in ranges] == [("r", 20, 29), ("r", 31, 40)]
+    accept(memory, reader, head, ranges)
+    assert read_lost(memory.settings) == ranges
+    assert find_overtaken(memory, SEARCH) == {}
+    with memory.consumer(ENRICHED, "search") as consumer:
+        assert consumer.poll(100, 0) == [to_json(tweet(seq)) for seq in range(41, 100)]
+
+    memory.truncate(ENRICHED, 50)  # before it has committed: overtaken again
+    assert [(one.first_seq, one.last_seq) for one in find(memory, reader)] == [(41, 50)]
+
+
+def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
+    with memory.consumer(ENRICHED, "search", start="head") as consumer:
+        consumer.poll(100, 0)
+        consumer.commit()
+    memory.truncate(ENRICHED, 70)
+    assert find_overtaken(memory, SEARCH) == {}

@@ -1,0 +1,140 @@
+"""What every middleware tells of its bounds, and of readers that they overtake."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+from middleware import connect
+from middleware.base import Middleware, Position, UnknownStream
+from tests.conformance.operators import operator
+from tests.conformance.servers import Servers
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
+
+GROUP, BOUND = "reader", 4_000_000
+
+
+@pytest.fixture
+def bounded(servers: Servers) -> Iterator[Middleware]:
+    """A connection whose streams are bound to few bytes."""
+    settings = servers.settings().model_copy(update={"stream_retention_bytes": BOUND})
+    with connect(settings) as connection:
+        connection.wait_until_ready(60)
+        yield connection
+
+
+@pytest.fixture
+def stream(bounded: Middleware) -> str:
+    name = f"test-{uuid.uuid4().hex[:12]}"
+    bounded.create_stream(name, 2)
+    return name
+
+
+def publish(middleware: Middleware, stream: str, first: int, count: int, size: int = 8) -> None:
+    """Numbered events of that size, in order within each of two keys."""
+    with middleware.producer(stream) as producer:
+        for number in range(first, first + count):
+            producer.send(f"key-{number % 2}", b"%0*d" % (size, number))
+
+
+def read(middleware: Middleware, stream: str, count: int, group: str = GROUP) -> list[int]:
+    """Commits and returns the numbers of the next events."""
+    found: list[int] = []
+    with middleware.consumer(stream, group) as consumer:
+        while len(found) < count:
+            events = consumer.poll(count - len(found), timeout=30)
+            assert events, f"{len(found)} of {count} events came"
+            found += map(int, events)
+            consumer.commit()
+    return found
+
+
+def position(middleware: Middleware, stream: str, group: str = GROUP) -> Position:
+    committed = middleware.committed(stream, group)
+    assert committed
+    return committed
+
+
+def test_a_group_that_truncation_has_overtaken_is_told_and_can_be_moved(bounded: Middleware, stream: str) -> None:
+    publish(bounded, stream, 0, 200)
+    read(bounded, stream, 100)
+    stands = position(bounded, stream)
+    assert not stands.lies_before(bounded.head(stream))
+    ahead = read(bounded, stream, 150, group="ahead")
+    operator(bounded.name, bounded.settings).truncate(position(bounded, stream, "ahead"))
+    head = bounded.head(stream)
+    assert head == position(bounded, stream, "ahead")
+    assert stands.lies_before(head)
+    assert (bounded.retention_used(stream, stands) or 0) >= 1
+
+    bounded.move_group(stream, GROUP, stands.moved_to(head))
+    assert not position(bounded, stream).lies_before(head)
+    left = set(range(200)) - set(ahead)
+    assert set(read(bounded, stream, len(left))) == left
+
+
+def test_a_group_is_moved_as_soon_as_its_member_has_left(bounded: Middleware, stream: str) -> None:
+    publish(bounded, stream, 0, 10)
+    head, left = bounded.head(stream), threading.Event()
+    consumer = bounded.consumer(stream, GROUP)
+    assert consumer.poll(10, timeout=30)
+    consumer.commit()
+
+    def leave() -> None:
+        left.set()
+        consumer.close()
+
+    leaving = threading.Timer(1, leave)
+    leaving.start()
+    bounded.move_group(stream, GROUP, head)
+    assert left.is_set()
+    leaving.join()
+    assert position(bounded, stream) == head
+    assert sorted(read(bounded, stream, 10)) == list(range(10))
+
+
+def test_it_tells_what_a_stream_holds(bounded: Middleware, stream: str) -> None:
+    empty, began = bounded.held(stream), time.time()
+    assert (empty.holds, empty.oldest_at) == (0, None)
+    publish(bounded, stream, 0, 1000, size=1000)
+    held = bounded.held(stream)
+    assert (held.store, held.bound, held.unit) == (stream, BOUND, "bytes")
+    assert 1_000_000 <= (held.holds or 0) <= 1_100_000
+    assert held.oldest_at is None or began - 1 <= held.oldest_at <= time.time() + 1
+
+
+def test_the_share_of_the_retention_that_a_reader_has_used(bounded: Middleware, stream: str) -> None:
+    publish(bounded, stream, 0, 10)
+    read(bounded, stream, 10)
+    begin = position(bounded, stream)
+    assert bounded.retention_used(stream, begin) == 0
+    publish(bounded, stream, 10, 2000, size=1000)
+    share = bounded.retention_used(stream, begin)
+    assert share is not None
+    assert 0.45 <= share <= 1.1  # the double, where both keys lie in one partition and each has its own bound
+    publish(bounded, stream, 2010, 4000, size=1000)
+    assert bounded.retention_used(stream, begin) == pytest.approx(3 * share, rel=0.05)
+    read(bounded, stream, 6000)
+    assert bounded.retention_used(stream, position(bounded, stream)) == 0
+
+
+def test_of_a_group_that_never_was_nothing_is_committed(bounded: Middleware, stream: str) -> None:
+    assert bounded.committed(stream, "nobody") is None
+
+
+def test_bounds_of_a_stream_that_never_was(bounded: Middleware) -> None:
+    for ask in (bounded.head, bounded.held, lambda name: bounded.committed(name, GROUP)):
+        with pytest.raises(UnknownStream):
+            ask("never-made")
+
+
+def test_spark_keeps_a_position_as_a_text(bounded: Middleware, stream: str) -> None:
+    publish(bounded, stream, 0, 10)
+    read(bounded, stream, 10)
+    committed = position(bounded, stream)
+    assert bounded.spark_position(stream, bounded.spark_offset(committed)) == committed

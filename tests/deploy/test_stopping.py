@@ -1,0 +1,77 @@
+"""An instance ends within ten seconds, in whatever state it is, and goes on from where it was."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from common.tweets import RAW
+from deploy.local import instances, supervision
+from middleware import connect, registry
+from tests.stack import ROOT, Stack, eventually
+
+pytestmark = pytest.mark.server
+
+PROMISED_SECONDS = 10.0
+
+
+@pytest.fixture(params=registry())
+def stopped(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """An instance that does not run yet."""
+    instance = Stack("test-stopping", MURMUR_MIDDLEWARE=request.param)
+    instance.down()
+    yield instance
+    instance.down()
+
+
+def down(instance: Stack) -> str:
+    settings = instance.settings()
+    began = time.monotonic()
+    output = instance.murmur("down")
+    took = time.monotonic() - began
+    assert instances.leftovers(settings) == []
+    assert took < PROMISED_SECONDS, f"took {took:.1f} s:\n{output}"
+    return output
+
+
+def test_right_after_a_first_start(stopped: Stack) -> None:
+    """When no start before it has left anything that would make this one faster."""
+    shutil.rmtree(ROOT / ".murmur" / "class-data", ignore_errors=True)
+    stopped.murmur("up", timeout=300)
+    assert f"its data stays in {stopped.settings().instance_dir}" in down(stopped)
+
+
+def test_in_the_middle_of_a_start(stopped: Stack) -> None:
+    starting = stopped.start("up")
+    eventually("the process manager runs", lambda: settings_exist(stopped) and supervision.is_running(
+        stopped.settings()), 60)
+    down(stopped)
+    _, errors = starting.communicate(timeout=60)
+    assert starting.returncode != 0
+    assert "Traceback" not in errors
+
+
+def settings_exist(instance: Stack) -> bool:
+    return (ROOT / ".murmur" / "instances" / instance.instance / "settings.json").exists()
+
+
+def test_while_the_stream_store_does_not_answer_and_without_loss(stopped: Stack) -> None:
+    stopped.murmur("up", "--servers-only", timeout=240)
+    with connect(stopped.settings()) as middleware, middleware.producer(RAW) as producer:
+        for n in range(100):
+            producer.send("key", str(n).encode())
+        producer.flush()
+    for name in {"segment-store", "bookkeeper", "controller", "zookeeper", "kafka"} & stopped.pids().keys():
+        for pid in stopped.pids()[name]:
+            os.kill(pid, signal.SIGSTOP)
+    down(stopped)
+    stopped.murmur("up", "--servers-only", timeout=240)
+    found: list[bytes] = []
+    with connect(stopped.settings()) as middleware, middleware.consumer(RAW, "test", start="head") as consumer:
+        eventually("all events are read", lambda: found.extend(consumer.poll(1000, 1.0)) or len(found) >= 100, 60)
+    assert found == [str(n).encode() for n in range(100)]

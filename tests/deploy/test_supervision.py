@@ -1,0 +1,116 @@
+"""A process manager with processes that die, that do not listen, and that are held: real ones, without a server."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import psutil
+import pytest
+
+from common.settings import Settings
+from deploy.local import instances, processes, supervision
+from deploy.local.process import Process, program
+from deploy.local.readiness import Deaths, NotReady, await_ready
+from deploy.local.supervisord import LONGEST_PAUSE_S, SOON_S, next_pause
+from middleware import registry
+from tests.stack import eventually
+
+Start = Callable[..., list[Process]]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    found = Settings(home=tmp_path, instance="one")
+    found.log_dir.mkdir(parents=True)
+    return found
+
+
+@pytest.fixture
+def start(settings: Settings) -> Iterator[Start]:
+    """Starts shell commands as processes, each in a stage of its own."""
+
+    def start(**commands: str) -> list[Process]:
+        found = [
+            Process(name, (program("sh"), "-c", command), stage=stage, ready=lambda started: False, ready_seconds=60)
+            for stage, (name, command) in enumerate(commands.items())
+        ]
+        supervision.write_configuration(settings, found)
+        supervision.start(settings)
+        return found
+
+    yield start
+    if supervision.is_running(settings):
+        supervision.stop(settings, [])
+    assert instances.leftovers(settings) == []
+
+
+def running(settings: Settings) -> set[str]:
+    return {info["name"] for info in supervision.ask(settings).getAllProcessInfo() if info["statename"] == "RUNNING"}
+
+
+def test_a_server_that_dies_again_and_again_is_named_with_its_last_line(settings: Settings, start: Start) -> None:
+    """Well before the other, which is waited for too, is late."""
+    found = start(well="exec sleep 300", bookie="echo 'Mount point not found'; exit 1")
+    began = time.monotonic()
+    with pytest.raises(NotReady, match=r"bookie has died 3 times since it was started.*\n +Mount point not found\n"):
+        list(await_ready(settings, found, Deaths(settings)))
+    assert time.monotonic() - began < found[0].ready_seconds / 2
+
+
+def test_a_server_that_dies_once_is_waited_for(settings: Settings, start: Start, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    command = f"[ -e {mark} ] && exec sleep 300; touch {mark}; exit 1"
+    (one,) = start(late=command)
+    again = Process(one.name, one.command, one.stage, ready=lambda started: mark.exists())
+    assert list(await_ready(settings, [again], Deaths(settings))) == [again]
+
+
+def test_what_does_not_listen_and_what_is_held_are_stopped_in_time(settings: Settings, start: Start) -> None:
+    """One ignores SIGTERM, as Pravega's controller does; one is held by SIGSTOP; one has a child of the same kind."""
+    deaf = "trap '' TERM; while true; do sleep 1; done"
+    found = start(deaf=deaf, held="exec sleep 300", parent=f"({deaf}) & {deaf}", well="exec sleep 300")
+    eventually("all run", lambda: len(running(settings)) == len(found), 30)
+    pids = {info["name"]: info["pid"] for info in supervision.ask(settings).getAllProcessInfo()}
+    os.kill(pids["held"], signal.SIGSTOP)
+    began = time.monotonic()
+    supervision.stop(settings, found)
+    assert time.monotonic() - began < sum(one.stop_seconds for one in found) + supervision.SHUTDOWN_SECONDS + 2
+    assert [name for name, pid in pids.items() if psutil.pid_exists(pid)] == []
+
+
+@pytest.mark.parametrize("middleware", registry())
+def test_the_shares_of_all_stages_leave_time_within_ten_seconds(middleware: str, tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, middleware=middleware)
+    everything = [*processes.servers(settings), *processes.applications(settings)]
+    stages = {one.stage for one in everything}
+    shares = [max(one.stop_seconds for one in everything if one.stage == stage) for stage in stages]
+    assert sum(shares) + supervision.SHUTDOWN_SECONDS <= 8.5
+
+
+def test_pauses_before_a_start_grow_up_to_a_bound_and_begin_anew_after_a_long_life() -> None:
+    pauses = [0.0]
+    for _ in range(8):
+        pauses.append(next_pause(pauses[-1], lived_s=5))
+    assert pauses[1:5] == [1, 2, 4, 8]
+    assert pauses[-1] == LONGEST_PAUSE_S
+    assert next_pause(LONGEST_PAUSE_S, lived_s=SOON_S + 1) == 0
+
+
+def test_a_process_that_dies_after_it_ran_is_not_started_at_once_for_ever(settings: Settings, start: Start) -> None:
+    """It lives longer than the process manager calls a failed start, and so was started anew without a pause."""
+    start(brief="echo begun; sleep 2.5; exit 1")
+    log = settings.log_dir / "brief.log"
+    times: list[float] = []
+    until = time.monotonic() + 30
+    while len(times) < 4 and time.monotonic() < until:
+        if log.exists() and log.read_text().count("begun") > len(times):
+            times.append(time.monotonic())
+        time.sleep(0.05)
+    gaps = [later - earlier for earlier, later in pairwise(times)]
+    assert len(gaps) == 3
+    assert gaps[0] < gaps[1] < gaps[2]

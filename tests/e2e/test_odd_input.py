@@ -1,0 +1,99 @@
+"""Whatever comes in: each tweet is published, refused or rejected with its reason, and the next one goes on."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections import Counter
+from itertools import islice
+from pathlib import Path
+
+import pytest
+import requests
+
+from common.tweets import REJECTED
+from ingest.source import examine
+from ingest.stamp import Stamper
+from middleware import connect
+from spark_jobs.enrichment import Rules, enrich_event
+from tests.odd import payloads
+from tests.stack import Stack
+
+pytestmark = [pytest.mark.server, pytest.mark.timeout(900), pytest.mark.every_middleware]
+
+SAMPLE, SAMPLE_SEED = 200, 20261124
+FUZZ_SECONDS = 60
+TWEETS_PER_PUSH = 100
+PUSHED_REASONS = {"not-json", "not-an-object", "invalid-utf8", "too-large"}
+REJECTED_REASONS = {"missing-field", "wrong-type", "future"}
+
+
+def test_a_sample_of_odd_tweets_comes_through_as_the_rules_say(stack: Stack, tmp_path: Path) -> None:
+    """By replay, which leaves every judgement to *enrich*; what it makes of each is known beforehand."""
+    sample = list(islice(payloads(SAMPLE_SEED), SAMPLE))
+    file = tmp_path / "odd.jsonl"
+    file.write_bytes(b"".join(line + b"\n" for line in sample))
+    before = pids(stack)
+    run = stack.ingest("--source", "replay", "--path", str(file))
+    assert run["acknowledged"] == SAMPLE
+    stages = stack.audit("--run", run["run"])
+    assert {name: (s["missing"], s["duplicated"]) for name, s in stages.items()} == dict.fromkeys(stages, (0, 0))
+    assert stages["enriched"]["rejected"] == sum(expected(stack, sample).values())
+    assert reasons(stack, run["run"]) == expected(stack, sample)
+    assert pids(stack) == before
+
+
+@pytest.mark.slow
+def test_a_minute_of_odd_tweets_stops_nothing(stack: Stack) -> None:
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    before, odd = pids(stack), payloads(seed)
+    refused: Counter[str] = Counter()
+    accepted = sent = 0
+    until = time.monotonic() + FUZZ_SECONDS
+    while time.monotonic() < until:
+        answer = push(stack, list(islice(odd, TWEETS_PER_PUSH)))
+        accepted, sent = accepted + answer["accepted"], sent + TWEETS_PER_PUSH
+        refused.update(line["reason"] for line in answer["refused"])
+        assert answer["accepted"] + len(answer["refused"]) == TWEETS_PER_PUSH
+    assert accepted >= 0.3 * sent, refused
+    assert set(refused) == PUSHED_REASONS
+    stages = stack.audit()
+    assert {name: (s["missing"], s["duplicated"]) for name, s in stages.items()} == dict.fromkeys(stages, (0, 0))
+    runs = [run for run, manifest in stack.manifests().items() if manifest.source == "http"]
+    assert sum((reasons(stack, run) for run in runs), Counter()).keys() >= REJECTED_REASONS
+    assert pids(stack) == before
+
+
+def push(stack: Stack, lines: list[bytes]) -> dict:
+    answer = requests.post(f"{stack.url}/api/v1/tweets", data=b"\n".join(lines), timeout=60,
+                           headers={"Authorization": f"Bearer {stack.settings().ingest_token}"})
+    assert answer.status_code == 200, (answer.status_code, answer.text)
+    return answer.json()
+
+
+def expected(stack: Stack, sample: list[bytes]) -> Counter[str]:
+    """By reason, how many of the sample are rejected."""
+    settings, now_us = stack.settings(), time.time_ns() // 1000
+    stamper = Stamper("replay", "expected", settings.max_event_bytes)
+    rules = Rules(settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s)
+    outcomes = (enrich_event(stamper.event(n, now_us, examine(line)), rules, now_us) for n, line in enumerate(sample))
+    return Counter(outcome.reason for outcome in outcomes if outcome.reason)
+
+
+def reasons(stack: Stack, run: str) -> Counter[str]:
+    """Of the events of a run in `tweets-rejected`."""
+    found: Counter[str] = Counter()
+    with connect(stack.settings()) as middleware:
+        end = middleware.end(REJECTED)
+        with middleware.consumer(REJECTED, "test-odd", start="head") as consumer:
+            while not consumer.has_reached(end):
+                events = map(json.loads, consumer.poll(10_000, 0.5))
+                found.update(event["reason"] for event in events if event["ingest"] and event["ingest"]["run"] == run)
+        middleware.forget_group(REJECTED, "test-odd")
+    return found
+
+
+def pids(stack: Stack) -> dict[str, list[int]]:
+    return {name: found[:1] for name, found in stack.pids().items()}

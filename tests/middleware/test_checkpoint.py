@@ -1,0 +1,63 @@
+"""A checkpoint is read and moved as Spark keeps it."""
+
+from pathlib import Path
+
+import pytest
+
+from middleware.base import MiddlewareError
+from middleware.checkpoint import Checkpoint
+
+INITIAL = ("0", "\0v1\n")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("offsets", "commits", "sources/0"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "sources" / "0" / "0").write_text("\0v1\nbegin")
+    return tmp_path
+
+
+def plan(folder: Path, number: int, end: str) -> None:
+    (folder / "offsets" / str(number)).write_text(f'v1\n{{"batchWatermarkMs":{number}}}\n{end}')
+    (folder / "offsets" / f".{number}.crc").write_text("sum")
+
+
+def complete(folder: Path, number: int) -> None:
+    (folder / "commits" / str(number)).write_text("v1\n{}")
+
+
+def test_a_query_that_has_not_begun_stands_nowhere(tmp_path):
+    assert Checkpoint(tmp_path / "none", INITIAL).committed() is None
+
+
+def test_before_the_first_batch_is_complete_it_stands_where_it_began(folder):
+    assert Checkpoint(folder, INITIAL).committed() == "begin"
+    plan(folder, 0, "a")
+    assert Checkpoint(folder, INITIAL).committed() == "begin"
+    Checkpoint(folder, INITIAL).move(lambda offset: f"{offset}+")
+    assert Checkpoint(folder, INITIAL).committed() == "begin+"
+    assert (folder / "sources" / "0" / "0").read_text() == "\0v1\nbegin+"
+    assert (folder / "offsets" / "0").read_text() == 'v1\n{"batchWatermarkMs":0}\na+'
+
+
+def test_the_last_complete_batch_and_the_one_after_it_are_moved(folder):
+    for number, end in enumerate("abc"):
+        plan(folder, number, end)
+    complete(folder, 0)
+    complete(folder, 1)
+    assert Checkpoint(folder, INITIAL).committed() == "b"
+    Checkpoint(folder, INITIAL).move(str.upper)
+    assert [(folder / "offsets" / str(n)).read_text()[-1] for n in range(3)] == ["a", "B", "C"]
+    assert (folder / "offsets" / "1").read_text() == 'v1\n{"batchWatermarkMs":1}\nB'
+    assert sorted(file.name for file in (folder / "offsets").iterdir()) == [".0.crc", "0", "1", "2"]
+    assert (folder / "sources" / "0" / "0").read_text() == "\0v1\nbegin"
+
+
+@pytest.mark.parametrize("content", ["v2\n{}\na", "v1\n{}\na\nb", ""])
+def test_what_it_does_not_know_it_does_not_touch(folder, content):
+    (folder / "offsets" / "0").write_text(content)
+    complete(folder, 0)
+    with pytest.raises(MiddlewareError, match="offsets/0"):
+        Checkpoint(folder, INITIAL).move(str.upper)
+    assert (folder / "offsets" / "0").read_text() == content
