@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -13,9 +12,10 @@ import msgspec
 import orjson
 import redis
 
+from cli.audit.events import rejected_event, stamp_of
 from cli.audit.ledger import Cuts, Finding, RunLedger
 from cli.audit.ranking import Bucket, RankingLedger
-from cli.audit.reader import Cut, StreamReader
+from cli.audit.reader import StreamReader, latest, reading
 from cli.audit.rows import Rows
 from cli.audit.scratch import Pending, Scratch, Seen
 from common.lost import Lost, read_lost
@@ -28,25 +28,21 @@ from common.tweets import (
     HASHTAG_COUNTS,
     RAW,
     REJECTED,
-    STREAMS,
     Ingest,
+    Reader,
     RejectedEvent,
     enriched_tweet,
 )
 from consumers.ranking import BUCKETS_KEPT_S
 from ingest.manifest import Manifest
 from middleware import connect
-from middleware.base import Middleware, Start
+from middleware.base import Start
 
-HEAD_BYTES = 1024
-"""The stamp stands at the front of a raw event, so that its body need not be parsed."""
-
+COUNTING: tuple[Reader, ...] = ("trending", "trending-consumer")
 LONGEST_ID = 1 << 63
 SEPARATOR = "\n"
 """Of the hashtags of a tweet, which hold no white space."""
 
-rejected_event = msgspec.json.Decoder(RejectedEvent).decode
-to_stamp = msgspec.json.Decoder(Ingest).decode
 
 
 class Collector:
@@ -61,6 +57,7 @@ class Collector:
         self._runs: dict[str, RunLedger] = {}
         self._numbered: list[RunLedger] = []
         self._lost = lost
+        self._lost_buckets = [(each.first_seq, each.last_seq) for each in lost if each.reader in COUNTING]
         self._ranking = RankingLedger()
         self._counts: dict[Bucket, int] = {}
         self._scratch = Scratch()
@@ -104,16 +101,14 @@ class Collector:
         stages = {
             "published": _total(ledger.check_published(cuts) for ledger in self._judged),
             "enriched": _total(ledger.check_enriched(cuts) for ledger in self._judged),
-            "ranked": self._ranking.check(names, counts, before, aged, self._ranked_cut()),
+            "ranked": self._ranking.check(names, counts, before, aged, self._ranked_cut(), self._lost_buckets),
             **self._rows.check(self._judged),
         }
-        for stage, readers in (("ranked", ("trending", "trending-consumer")), ("stored", ("search-consumer",)),
+        for stage, readers in (("ranked", COUNTING), ("stored", ("search-consumer",)),
                                ("indexed", ("search-consumer",))):
             stages[stage].parked += sum(self._parked[reader] for reader in readers)
-        for reader in ("trending", "trending-consumer"):
-            stages["ranked"].parked += sum(len(ledger.parked.get(reader, ())) for ledger in self._judged)
-            stages["ranked"].lost_to_retention += sum(
-                end - first for ledger in self._judged for first, end in ledger.lost.get(reader, ()))
+        stages["ranked"].parked += sum(
+            len(seqs) for ledger in self._judged for reader, seqs in ledger.parked.items() if reader in COUNTING)
         for stage, stream in (("published", RAW), ("enriched", ENRICHED), ("ranked", HASHTAG_COUNTS)):
             if self._unreadable[stream]:
                 stages[stage].detail["unreadable"] = self._unreadable[stream]
@@ -136,7 +131,7 @@ class Collector:
 
     def _published(self, events: list[bytes], partitions: list[int]) -> None:
         for event, partition in zip(events, partitions, strict=True):
-            stamp = _stamp(event)
+            stamp = stamp_of(event)
             if stamp is None:
                 self._unreadable[RAW] += 1
                 continue
@@ -202,7 +197,7 @@ class Collector:
             self._scratch.rank(event)
             earlier[event.tweet] = first._replace(bucket=event.bucket, tags=event.tags)
         self._ranking.add(ledger.run, bucket, tags)
-        if ledger.is_given_up("trending", event.seq) or ledger.is_given_up("trending-consumer", event.seq):
+        if any(ledger.is_given_up(reader, event.seq) for reader in COUNTING):
             self._ranking.pass_over(bucket, tags)
 
     def _rejected(self, events: list[bytes], partitions: list[int]) -> None:
@@ -270,7 +265,7 @@ class Collector:
 
     def _ranked_cut(self) -> float:
         """Buckets that begin later hold no tweet that retention took from *tweets-enriched*."""
-        return _latest(self._readers[ENRICHED].cuts.values()) + self._settings.future_tolerance_s
+        return latest(self._readers[ENRICHED].cuts.values()) + self._settings.future_tolerance_s
 
     def _visible_counts(self, until: float) -> tuple[dict[Bucket, int], set[int]]:
         """Counts as Redis shows them; older buckets, which Redis has let go, as the stream holds them.
@@ -286,13 +281,8 @@ class Collector:
                 pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
             for start, bucket in zip(recent, pipe.execute(), strict=True):
                 visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
-        gone = min(horizon, _latest(self._readers[HASHTAG_COUNTS].cuts.values()))
+        gone = min(horizon, latest(self._readers[HASHTAG_COUNTS].cuts.values()))
         return visible, {start for start in self._ranking.buckets() if start <= gone}
-
-
-def _latest(cuts: Iterable[Cut]) -> float:
-    """When the first event behind the last cut was sent, in seconds since the epoch; -∞ if nothing was cut."""
-    return max((cut.since_us / 1e6 for cut in cuts if cut.since_us is not None), default=float("-inf"))
 
 
 def _ranked(event: Seen) -> tuple[int, tuple[str, ...]]:
@@ -302,19 +292,6 @@ def _ranked(event: Seen) -> tuple[int, tuple[str, ...]]:
 
 def _total(findings: Iterable[Finding]) -> Finding:
     return sum(findings, Finding())
-
-
-def _stamp(event: bytes) -> Ingest | None:
-    """The `ingest` object of a raw event; None if it has none."""
-    start, end = event.find(b'{"ingest":'), event.find(b"}", 0, HEAD_BYTES)
-    try:
-        if start == 0 and end > 0:
-            stamp = to_stamp(event[len(b'{"ingest":'):end + 1])
-        else:
-            stamp = msgspec.convert(orjson.loads(event)["ingest"], Ingest)
-    except (orjson.JSONDecodeError, msgspec.MsgspecError, KeyError, TypeError):
-        return None
-    return stamp if stamp.seq >= 0 else None
 
 
 @contextmanager
@@ -330,13 +307,3 @@ def collecting(settings: Settings, start: Start = "head") -> Iterator[Collector]
         collector = Collector(settings, readers, store, index, client, start, read_lost(settings))
         stack.callback(collector.close)
         yield collector
-
-
-def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, StreamReader]:
-    """A reader of each stream, closed with the stack."""
-    group = f"audit-{uuid.uuid4().hex[:12]}"
-    readers = {}
-    for stream in STREAMS:
-        readers[stream] = StreamReader(middleware, stream, group, start)
-        stack.callback(readers[stream].close)
-    return readers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from cli.audit.ledger import Finding
 from common.tweets import TOTAL
@@ -53,12 +53,13 @@ class RankingLedger:
         return set().union(*self._buckets.values())
 
     def check(self, runs: Iterable[str], counts: Counts, before: Counts, aged: Iterable[int] = (),
-              cut: float = float("-inf")) -> Finding:
+              cut: float = float("-inf"), lost: Sequence[tuple[int, int]] = ()) -> Finding:
         """Compares the buckets that `runs` touched with `counts`; hashtags are judged as strictly as totals.
 
         `before`: what was expected before the counts were read, which is what must be in them; what may be in them is
         what is expected now. `aged`: buckets that nobody holds any more. Of buckets up to `cut` some tweets are not in
-        the stream any more, so that no count is too high.
+        the stream any more, so that no count is too high. `lost`: (first, last) of the buckets whose counts may be too
+        low, because retention overtook who counts.
         """
         names = set(runs)
         buckets = set().union(*(self._buckets[run] for run in names))
@@ -74,7 +75,12 @@ class RankingLedger:
                 finding.aged_out += due
                 continue
             optional = self._optional[key]
-            finding.missing += max(0, due - optional - found)
+            short = max(0, due - optional - found)
+            if any(first <= key[0] <= last for first, last in lost):
+                finding.lost_to_retention += short
+                finding.expected -= short
+            else:
+                finding.missing += short
             finding.duplicated += max(0, found - self.expected[key] - optional) if key[0] > cut else 0
         return Finding(
             expected=totals.expected + known,
@@ -83,5 +89,6 @@ class RankingLedger:
             duplicated=totals.duplicated + hashtags.duplicated,
             already_known=known,
             aged_out=totals.aged_out,
+            lost_to_retention=totals.lost_to_retention,
             detail={"hashtags_expected": hashtags.expected, "hashtags_found": hashtags.expected - hashtags.missing},
         )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
+from common.tweets import STREAMS
 from middleware.base import Consumer, Middleware, Overtaken, Position, Start
 
 POLL_EVENTS, POLL_S = 10_000, 0.1
@@ -87,3 +90,18 @@ class StreamReader:
                 partitions.append(partition)
         if fresh:
             take(fresh, partitions)
+
+
+def latest(cuts: Iterable[Cut]) -> float:
+    """When the first event behind the last cut was sent, in seconds since the epoch; -∞ if nothing was cut."""
+    return max((cut.since_us / 1e6 for cut in cuts if cut.since_us is not None), default=float("-inf"))
+
+
+def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, StreamReader]:
+    """A reader of each stream, closed with the stack."""
+    group = f"audit-{uuid.uuid4().hex[:12]}"
+    readers = {}
+    for stream in STREAMS:
+        readers[stream] = StreamReader(middleware, stream, group, start)
+        stack.callback(readers[stream].close)
+    return readers

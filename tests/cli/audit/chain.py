@@ -12,7 +12,8 @@ from typing import Any
 
 import orjson
 
-from cli.audit.collect import Collector, reading
+from cli.audit.collect import Collector
+from cli.audit.reader import reading
 from common.lost import read_lost
 from common.search.store import Store
 from common.settings import Settings

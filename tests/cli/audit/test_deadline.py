@@ -109,7 +109,7 @@ def test_the_command_ends_although_its_process_hangs(tmp_path: Path, monkeypatch
                 if HUNG in Path(f"/proc/{line}/cmdline").read_text()], "it has left its process"
 
 
-AT_LEAST_ONCE = SparkBinding("kafka", "", "", "", batch_events=1000)
+AT_LEAST_ONCE = SparkBinding("kafka", "", "", "", "", "", batch_events=1000)
 
 
 @pytest.mark.parametrize(("repeats", "binding", "bound", "died", "allowed"), [
@@ -117,7 +117,7 @@ AT_LEAST_ONCE = SparkBinding("kafka", "", "", "", batch_events=1000)
     (500, AT_LEAST_ONCE, None, False, 0),
     (1500, AT_LEAST_ONCE, None, True, 1000),
     (1500, AT_LEAST_ONCE, 200, True, 200),
-    (500, SparkBinding("pravega", "", "", "", exactly_once=True), None, True, 0),
+    (500, SparkBinding("pravega", "", "", "", "", "", exactly_once=True), None, True, 0),
 ])
 def test_repeats_are_legitimate_of_a_sink_at_least_once_whose_spark_died(
     repeats: int, binding: SparkBinding, bound: int | None, died: bool, allowed: int

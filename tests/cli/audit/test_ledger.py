@@ -166,6 +166,13 @@ def test_a_bucket_that_nobody_holds_any_more_aged_out(ranking):
     assert check(ranking, {}, aged={45}).missing == 5
 
 
+def test_a_bucket_that_retention_took_from_its_reader_is_lost_and_not_missing(ranking):
+    finding = check(ranking, {(50, TOTAL): 1, (50, "a"): 1, (50, "b"): 1}, lost=[(45, 50)])
+    assert (finding.missing, finding.lost_to_retention, finding.expected, finding.found) == (0, 1, 1, 1)
+    assert check(ranking, {}, lost=[(55, 60)]).missing == 5
+    assert check(ranking, EXACT | {(50, "a"): 3}, lost=[(45, 50)]).duplicated == 1
+
+
 def test_no_count_is_too_high_where_tweets_were_cut_off(ranking):
     high = EXACT | {(50, TOTAL): 9}
     assert check(ranking, high, cut=49).duplicated == 7
