@@ -41,6 +41,13 @@ def check_hits(found: dict[str, Any], query: str, limit: int) -> None:
     require(len({hit["tweet_id"] for hit in hits}) == len(hits), "a tweet was found twice")
 
 
+def check_pushed(status: int, accepted: int, sent: int, instance: str) -> None:
+    """All of a batch, pushed with the token of `instance`."""
+    require(status not in (401, 403), f"the token of instance {instance!r} is refused: set MURMUR_INSTANCE to the "
+            "instance that --host is the address of")
+    require(accepted == sent, f"{accepted} of {sent} tweets were accepted, with status {status}")
+
+
 def check_events(kinds: set[str]) -> None:
     """A stream that was open for 15 s has brought both kinds of events."""
     require({"trending", "pipeline"} <= kinds, f"only these events came: {sorted(kinds) or 'none'}")

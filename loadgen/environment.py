@@ -14,9 +14,10 @@ from typing import Any
 import psutil
 
 from common.addresses import masked
-from common.settings import Settings
+from common.settings import Durability, Settings
 from loadgen.failures import DiskShort
 from middleware import connect
+from middleware.base import Middleware, MiddlewareError
 
 SECRET = {"ingest_token", "x_bearer_token"}
 PACKAGES = (
@@ -31,19 +32,33 @@ SPARE_BYTES = 4 << 30
 
 
 def described(settings: Settings) -> dict[str, Any]:
-    """Everything about the instance and its host that a result depends on; without secrets."""
+    """Everything about the instance and its host that a result depends on; without secrets.
+
+    `durability` is the class that is configured, by which results are compared; `durability_told` what the middleware
+    says of the running server, null where it does not answer. Database and index are as configured: no setting of ours
+    makes them less than `fsync`, and neither can be asked by another connection than its own.
+    """
     with connect(settings) as middleware:
         acknowledgement = middleware.acknowledgement[settings.durability]
+        told = durability_told(middleware)
     chosen = settings.model_dump(mode="json", exclude=SECRET | {"home", "instance", "port_block", "port_base"})
     return {
         "middleware": settings.middleware,
         "durability": settings.durability,
+        "durability_told": told,
         "acknowledgement": acknowledgement,
         "settings": {name: masked(value) if isinstance(value, str) else value for name, value in chosen.items()},
         "server_settings": server_settings(settings),
         "versions": versions(settings),
         "host": host(settings),
     }
+
+
+def durability_told(middleware: Middleware) -> Durability | None:
+    try:
+        return middleware.durability_in_force()
+    except MiddlewareError:
+        return None
 
 
 def host(settings: Settings) -> dict[str, Any]:

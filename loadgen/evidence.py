@@ -50,11 +50,22 @@ class Latency:
 
 @dataclass(frozen=True)
 class Audited:
-    """What the audit found at one stage."""
+    """What the audit found at one stage. `repeated` are repeats that are legitimate there."""
 
     expected: int
     missing: int
     duplicated: int
+    aged_out: int = 0
+    repeated: int = 0
+    lost_to_retention: int = 0
+    parked: int = 0
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """Why something that was asked could not be told."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,8 @@ class Evidence:
     """Everything that the verdict judges. `rate` in tweets/s, `objective_ms` for the p99 of JUDGED.
 
     `idle_cpu` is the share of the host's CPU time that was idle during the interval; `drained_s` is when, after the
-    end, the backlog of a stage had gone, None if it had not by the time at which it must.
+    end, the backlog of a stage had gone, None if it had not by the time at which it must. Of a burst it is not asked
+    whether a backlog grows.
     """
 
     rate: float
@@ -72,6 +84,7 @@ class Evidence:
     samples: tuple[Sample, ...]
     latency: Mapping[str, Latency]
     drained_s: Mapping[str, float | None] = field(default_factory=dict)
-    audit: Mapping[str, Audited] | None = None
+    audit: Mapping[str, Audited] | Unjudged = Unjudged("nothing was audited")
+    is_burst: bool = False
     gave_up: bool = False
     """The interval ended early: too many of its tweets were late already."""

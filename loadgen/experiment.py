@@ -20,7 +20,7 @@ from common.settings import Settings
 from common.tweets import STAGES
 from loadgen.anatomy import CpuSeconds, between, cpu_seconds, host_cpu, idle_share, per_thousand
 from loadgen.counters import ENRICHED, Counters, Totals, backlogs
-from loadgen.evidence import PUBLISHED, Audited, Evidence, Offered, Sample
+from loadgen.evidence import PUBLISHED, Audited, Evidence, Offered, Sample, Unjudged
 from loadgen.load import Load, processes_for, remove_runs
 from loadgen.memory import hold_free_memory
 from loadgen.reference import reference_ms
@@ -35,10 +35,11 @@ BURST_SECONDS, CATCH_UP_SECONDS = 300.0, 600.0
 REPORT_SECONDS = 5.0
 """How long a stage may take to say what it completed: Spark says it aside, and each process twice a second."""
 
-AUDIT_SECONDS = 60.0
+AUDIT_SECONDS, AUDITED_PER_S = 60.0, 10_000
+"""How long an audit may wait for what is missing, and how many tweets it reads in a second at least."""
 
-Audit = Callable[[Sequence[str], float], dict[str, Audited] | None]
-"""Counts the events of runs at every stage, and waits so many seconds for what is missing; None: it could not."""
+Audit = Callable[[Sequence[str], float], dict[str, Audited] | Unjudged]
+"""Counts the events of runs at every stage, in so many seconds."""
 
 Watch = Callable[[str, Sample | None], None]
 """Is told the phase, and every sample."""
@@ -116,7 +117,8 @@ class Experiment:
         evidence = Evidence(
             spec.rate, spec.objective_ms, offered, idle, self._judged(), latency,
             {stage: None if at is None or at > DRAIN_SECONDS else at for stage, at in gone.items()},
-            audit(self._load.runs, AUDIT_SECONDS), gave_up,
+            audit(self._load.runs, AUDIT_SECONDS + self._load.acknowledged() / AUDITED_PER_S),
+            self._is_burst, gave_up,
         )
         after, since = self._stack.processes(), self._counters.since()
         return Result(

@@ -9,7 +9,7 @@ from typing import Any
 from common.tweets import STAGES
 from ingest.synthetic import Size
 from loadgen.anatomy import CpuSeconds
-from loadgen.evidence import Evidence, Latency, Sample
+from loadgen.evidence import Evidence, Latency, Sample, Unjudged
 from loadgen.verdict import Verdict
 
 
@@ -85,7 +85,8 @@ class Result:
             "completed_s": dict(self.completed_s),
             "drained_s": dict(evidence.drained_s),
             "peak_backlog": self.peak_backlog,
-            "audit": {stage: asdict(found) for stage, found in (evidence.audit or {}).items()},
+            "audit": {} if isinstance(evidence.audit, Unjudged) else {
+                stage: asdict(found) for stage, found in evidence.audit.items()},
             "locust": dict(self.users),
             "backlog": {
                 "at": [round(sample.at, 2) for sample in self.samples],

@@ -7,7 +7,8 @@ mean, because the tolerance is a ratio.
 Noise on a shared machine makes sustainable rates fail far more often than it makes others pass. So the failure that
 bounds the result gets one second look before the result stands, if there is time for more than the confirmation, and of
 several attempts at one rate the last counts.
-What is claimed is always conservative: the highest pass lies below every rate whose last attempt failed.
+What is claimed is always conservative: the highest pass lies below every rate whose last attempt failed. An attempt
+that could not be judged is made once more; if that cannot be judged either, the search is over.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Outcome = Literal["pass", "fail", "generator-limited", "host-saturated", "broken"]
-"""`broken`: the stack does not work any more, so that nothing further can be tried on it."""
+"""`broken`: it could not be judged, so that it says nothing about the rate."""
 
 Purpose = Literal["ramp", "bisect", "second-look", "confirm"]
 
@@ -76,17 +77,18 @@ class Plan:
 def next_step(plan: Plan, history: Sequence[Attempt], left_s: float) -> Step | Capacity:
     """The next attempt, or the result when there is none to make in the `left_s` seconds that remain.
 
-    Always ends: no rate is attempted more than four times (each purpose once, a confirmation with its second look
+    Always ends: no rate is judged more than four times (each purpose once, a confirmation with its second look
     twice), and the rates lie between `lowest` and `highest`, more than a quarter of the tolerance apart but for the one
     below a pass that its confirmation failed, which may come close to the next lower pass.
     """
-    found = capacity(plan, history)
-    if history and history[-1].outcome == "broken":
+    found, broken = capacity(plan, history), history and history[-1].outcome == "broken"
+    if broken and len(history) > 1 and history[-2].outcome == "broken":
         return found
-    step = _wanted(plan, history)
+    last, history = history[-1:], _judged(history)
+    step = Step(last[0].rate, last[0].purpose) if broken else _wanted(plan, history)
     if step is None:
         return found
-    if not is_long(step, history) and left_s < plan.attempt_s + plan.confirmation_s:
+    if not broken and not is_long(step, history) and left_s < plan.attempt_s + plan.confirmation_s:
         # What is left is better spent on being sure of the highest pass than on one more halving, or on a second look.
         step = _confirmation(history, found) or step
     cost = plan.confirmation_s if is_long(step, history) else plan.attempt_s
@@ -95,6 +97,8 @@ def next_step(plan: Plan, history: Sequence[Attempt], left_s: float) -> Step | C
 
 def capacity(plan: Plan, history: Sequence[Attempt]) -> Capacity:
     """What the attempts show, whether or not the search is over."""
+    stopped = history[-1].limited_by if history and history[-1].outcome == "broken" else None
+    history = _judged(history)
     low, high = _bounds(history)
     confirmed = low is not None and _is_confirmed(history, low)
     failure = _last_at(history, high) if high is not None else None
@@ -102,7 +106,7 @@ def capacity(plan: Plan, history: Sequence[Attempt]) -> Capacity:
     return Capacity(
         highest_pass=low,
         lowest_fail=high if truly_failed else None,
-        limited_by=failure.limited_by if failure else None,
+        limited_by=failure.limited_by if failure else stopped,
         confirmed=confirmed,
         converged=bool(confirmed and truly_failed and low and high and _is_narrow(plan, low, high)),
     )
@@ -112,8 +116,12 @@ def is_long(step: Step, before: Sequence[Attempt]) -> bool:
     """Whether it is a confirmation, or the second look at a failed one: those are measured for longer at once."""
     if step.purpose == "confirm":
         return True
-    last = _last_at(before, step.rate) if step.purpose == "second-look" else None
+    last = _last_at(_judged(before), step.rate) if step.purpose == "second-look" else None
     return last is not None and last.purpose == "confirm"
+
+
+def _judged(history: Sequence[Attempt]) -> list[Attempt]:
+    return [attempt for attempt in history if attempt.outcome != "broken"]
 
 
 def _wanted(plan: Plan, history: Sequence[Attempt]) -> Step | None:

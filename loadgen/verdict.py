@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from common.tweets import STAGES
-from loadgen.evidence import JUDGED, PUBLISHED, Evidence, Sample
+from loadgen.evidence import JUDGED, PUBLISHED, Audited, Evidence, Sample, Unjudged
 from loadgen.slope import Slope, slope
 
-Judgement = Literal["pass", "fail", "generator-limited", "host-saturated"]
+Judgement = Literal["pass", "fail", "generator-limited", "host-saturated", "broken"]
+"""`broken`: something that was asked could not be judged, and nothing else failed."""
+
 Condition = Literal["offered", "backlog", "latency", "audit", "drain"]
 Trend = Literal["steady", "growing", "undecided"]
 
@@ -31,17 +33,24 @@ a backlog shows better what it can do."""
 
 @dataclass(frozen=True)
 class Finding:
-    """One condition. `holds` is None where the experiment was too short to judge it; `stage` is the one at fault."""
+    """One condition. `holds` is None where it was not judged; `stage` is the one at fault.
+
+    `asked` is False where it is none of the experiment's conditions: growth, of a burst.
+    """
 
     holds: bool | None
     figure: str
     stage: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
+    asked: bool = True
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`limited_by` is a stage, "generator" or "host"; it and `condition` are None for a pass."""
+    """`limited_by` is a stage, "generator" or "host"; None for a pass, and for what is broken.
+
+    `condition` is the one that failed, or could not be judged; None for a pass.
+    """
 
     judgement: Judgement
     limited_by: str | None
@@ -58,7 +67,8 @@ def judge(evidence: Evidence) -> Verdict:
     """The verdict; among several causes it names the one that explains the others.
 
     A backlog that grows at a stage explains late and missing tweets. A late generator explains late tweets, since
-    latency counts from the schedule, but neither a growing backlog behind *published* nor a loss.
+    latency counts from the schedule, but neither a growing backlog behind *published* nor a loss. What failed for sure
+    failed, whatever else could not be judged; without it that is broken, and never a pass.
     """
     rules: dict[Condition, Callable[[Evidence], Finding]] = {
         "offered": _offered, "backlog": _backlog, "latency": _latency, "audit": _audit, "drain": _drain,
@@ -66,7 +76,8 @@ def judge(evidence: Evidence) -> Verdict:
     findings = {name: rule(evidence) for name, rule in rules.items()}
     failed = [name for name in rules if findings[name].holds is False]
     if not failed:
-        return Verdict("pass", None, None, findings)
+        unjudged = next((name for name in rules if findings[name].holds is None and findings[name].asked), None)
+        return Verdict("broken" if unjudged else "pass", None, unjudged, findings)
     growing = findings["backlog"].stage if "backlog" in failed else None
     if growing not in (None, PUBLISHED):
         return Verdict("fail", growing, "backlog", findings)
@@ -138,8 +149,11 @@ def _offered(evidence: Evidence) -> Finding:
 def _backlog(evidence: Evidence) -> Finding:
     """The first stage of the pipeline whose backlog grows: those behind it inherit its growth."""
     samples, rate = evidence.samples, evidence.rate
+    asked = not (evidence.is_burst or evidence.gave_up)
+    why = (f"not judged: {len(samples)} samples, {LEAST_SAMPLES} over {LEAST_SECONDS:.0f} s are needed" if asked
+           else "not asked of a burst" if evidence.is_burst else "not asked of an interval that ended early")
     if len(samples) < 3:
-        return Finding(None, "too short to judge: fewer than three samples")
+        return Finding(None, why, asked=asked)
     found = {stage: trend(samples, stage, rate) for stage in STAGES}
     detail = {
         stage: {"trend": kind, "slope": _rounded(by.value), "low": _rounded(by.low), "high": _rounded(by.high)}
@@ -151,7 +165,7 @@ def _backlog(evidence: Evidence) -> Finding:
     kind, by = found[shown]
     figure = f"{shown} grows by {by.value / rate:+.2%} of the rate ({by.low / rate:+.2%} to {by.high / rate:+.2%})"
     if not is_long_enough(samples):
-        return Finding(None, f"too short to judge; {figure}", detail=detail)
+        return Finding(None, f"{why}; {figure}", detail=detail, asked=asked)
     if worst is None:
         return Finding(True, figure, detail=detail)
     return Finding(False, figure if kind == "growing" else f"undecided: {figure}", worst, detail)
@@ -181,14 +195,22 @@ def _slowest(p99: Mapping[str, float | None], stage: str) -> str:
 
 
 def _audit(evidence: Evidence) -> Finding:
-    if evidence.audit is None:
-        return Finding(None, "not audited")
+    if isinstance(evidence.audit, Unjudged):
+        return Finding(None, f"not audited: {evidence.audit.reason}")
     wrong = {stage: found for stage, found in evidence.audit.items() if found.missing or found.duplicated}
     detail = {stage: vars(found) for stage, found in evidence.audit.items()}
     if not wrong:
-        return Finding(True, "nothing missing, nothing twice", detail=detail)
+        return Finding(True, f"nothing missing, nothing twice{_besides(evidence.audit)}", detail=detail)
     figure = ", ".join(f"{stage}: {f.missing} missing, {f.duplicated} twice" for stage, f in wrong.items())
     return Finding(False, figure, _stage_of(next(iter(wrong))), detail)
+
+
+def _besides(audit: Mapping[str, Audited]) -> str:
+    """What is no fault, but should be known."""
+    said = [f"{stage}: {count:,} {what}" for stage, found in audit.items() for what, count in (
+        ("aged out", found.aged_out), ("repeated when Spark died", found.repeated),
+        ("lost to retention", found.lost_to_retention), ("parked", found.parked)) if count]
+    return f" ({'; '.join(said)})" if said else ""
 
 
 def _stage_of(audited: str) -> str:

@@ -114,6 +114,8 @@ class SparkBinding:
     write_options: Mapping[str, str] = field(default_factory=dict)
     repeating_options: Mapping[str, str] = field(default_factory=dict)
     exactly_once: bool = False
+    batch_events: int | None = None
+    """What the source bounds a micro-batch by where no setting does; None if it is not by the number of events."""
     initial_offset: tuple[str, str] = ("0", "")
     """Where the source notes at which offset a query began: a file in `sources/0` of its checkpoint, and what stands
     there before the offset."""

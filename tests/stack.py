@@ -94,8 +94,10 @@ class Stack:
 
     def audit(self, *words: str, timeout: int = 120) -> dict[str, dict[str, int]]:
         """The stages of `murmur audit`; what is missing or twice is for the test to judge."""
-        output = self.murmur("audit", *words, "--timeout", str(timeout), "--json", timeout=timeout + 120, check=False)
-        return json.loads(output.strip().splitlines()[-1])["stages"]
+        output = self.murmur("audit", *words, "--timeout", str(timeout), "--json", timeout=timeout + 30, check=False)
+        found = json.loads(output.strip().splitlines()[-1])
+        assert "stages" in found, found
+        return found["stages"]
 
     def status(self) -> dict[str, Any]:
         return json.loads(self.murmur("status", "--json"))

@@ -1,145 +1,309 @@
-"""Reads every stage of an instance into ledgers: the four streams from their head, then Redis, database and index."""
+"""Reads every stage of an instance into ledgers: the four streams to ends that were fixed, Redis, both stores."""
 
 from __future__ import annotations
 
 import time
-import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
+import msgspec
 import orjson
 import redis
 
-from cli.audit.ledger import Bucket, Finding, RankingLedger, RunLedger
+from cli.audit.events import rejected_event, stamp_of
+from cli.audit.ledger import Cuts, Finding, RunLedger
+from cli.audit.ranking import Bucket, RankingLedger
+from cli.audit.reader import StreamReader, latest, reading
+from cli.audit.rows import Rows
+from cli.audit.scratch import Pending, Scratch, Seen
+from common.lost import Lost, read_lost
 from common.search.index import Index
 from common.search.store import Store
 from common.settings import Settings
-from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, enriched_tweet
+from common.tweets import (
+    BUCKET_SECONDS,
+    ENRICHED,
+    HASHTAG_COUNTS,
+    RAW,
+    REJECTED,
+    Ingest,
+    Reader,
+    RejectedEvent,
+    enriched_tweet,
+)
 from consumers.ranking import BUCKETS_KEPT_S
 from ingest.manifest import Manifest
 from middleware import connect
-from middleware.base import Consumer, Start
+from middleware.base import Start
 
-POLL_EVENTS, POLL_S = 10_000, 0.1
-QUIET_S = 0.8
-"""How long no stream has anything when all is read."""
+COUNTING: tuple[Reader, ...] = ("trending", "trending-consumer")
+LONGEST_ID = 1 << 63
+SEPARATOR = "\n"
+"""Of the hashtags of a tweet, which hold no white space."""
 
-HEAD_BYTES = 1024
-"""The stamp stands at the front of a raw event, so that its body need not be parsed."""
 
 
 class Collector:
-    """Follows the streams of an instance; each `drain` goes on where the last one ended."""
+    """Follows an instance; each round goes on where the last one ended."""
 
     def __init__(
-        self, settings: Settings, manifests: dict[str, Manifest], consumers: dict[str, Consumer], start: Start
+        self, settings: Settings, readers: Mapping[str, StreamReader], store: Store, index: Index,
+        client: redis.Redis, start: Start, lost: list[Lost],
     ) -> None:
-        """`start`: where the consumers begin; from the tail no earlier rows of the database are looked at either."""
-        self._settings = settings
-        self._consumers = consumers
-        self.runs: dict[str, RunLedger] = {}
-        self.follow(manifests)
-        self.ranking = RankingLedger()
-        self.counts: dict[Bucket, int] = {}
-        self._store = Store.open(settings)
-        self._since = self._store.newest_position() + 1 if start == "tail" else 1
-        self._index = Index.open(settings)
-        self._redis = redis.Redis.from_url(settings.redis_address, decode_responses=True)
+        """`start`: where the readers begin; from the tail no earlier rows of the database are looked at either."""
+        self._settings, self._readers, self._redis = settings, readers, client
+        self._runs: dict[str, RunLedger] = {}
+        self._numbered: list[RunLedger] = []
+        self._lost = lost
+        self._lost_buckets = [(each.first_seq, each.last_seq) for each in lost if each.reader in COUNTING]
+        self._ranking = RankingLedger()
+        self._counts: dict[Bucket, int] = {}
+        self._scratch = Scratch()
+        self._rows = Rows(store, index, self._scratch, self._ledger, self._numbered, start)
+        self._ordinal = 0
+        self._unreadable: Counter[str] = Counter()
+        self._parked: Counter[str] = Counter()
+        """By reader, parked events whose run is not known."""
 
-    def follow(self, manifests: dict[str, Manifest]) -> None:
-        """Counts these runs as well, from here on."""
-        self.runs |= {run: RunLedger(manifest.acknowledged) for run, manifest in manifests.items()}
+        self._parked_at: set[tuple[str, str]] = set()
 
-    def drain(self) -> None:
-        """Reads the streams in turn until nothing comes from any."""
-        readers: dict[str, Callable[[bytes], None]] = {
-            RAW: self._published, ENRICHED: self._enriched, REJECTED: self._rejected, HASHTAG_COUNTS: self._counted,
+    def follow(self, manifests: Mapping[str, Manifest]) -> None:
+        """Judges what is acknowledged of these runs; before anything of them is read."""
+        for run, manifest in manifests.items():
+            ledger = self._ledger(run)
+            ledger.acknowledged, ledger.began_us = manifest.acknowledged, manifest.started_at_us
+        self._judged = [self._runs[run] for run in manifests]
+        self._published_end = self._readers[RAW].end()
+
+    def round(self, until: float) -> dict[str, Finding]:
+        """The five stages, summed over the runs that are judged. Raises TooLate at `until`, in monotonic seconds.
+
+        What was acknowledged is in *tweets-raw* already, so that this is read to one end. What comes out of the stages
+        is read to ends that are fixed anew.
+        """
+        self._readers[RAW].read_to(self._published_end, self._published, until)
+        self._rows.fetch()
+        self._drain(REJECTED, self._rejected, until)
+        self._drain(ENRICHED, self._enriched, until)
+        before = self._ranking.expected.copy()
+        counts, aged = self._visible_counts(until)
+        self._drain(ENRICHED, self._enriched, until)  # whatever is in the counts
+        self._rows.fetch()
+        return self._check(before, counts, aged)
+
+    def close(self) -> None:
+        self._scratch.close()
+
+    def _check(self, before: Mapping[Bucket, int], counts: Mapping[Bucket, int], aged: set[int]) -> dict[str, Finding]:
+        cuts, names = self._cuts(), [ledger.run for ledger in self._judged]
+        stages = {
+            "published": _total(ledger.check_published(cuts) for ledger in self._judged),
+            "enriched": _total(ledger.check_enriched(cuts) for ledger in self._judged),
+            "ranked": self._ranking.check(names, counts, before, aged, self._ranked_cut(), self._lost_buckets),
+            **self._rows.check(self._judged),
         }
-        heard = time.monotonic()
-        while time.monotonic() - heard < QUIET_S:
-            for stream, read in readers.items():
-                # No stream is waited for while another has events.
-                while events := self._consumers[stream].poll(POLL_EVENTS, timeout=0):
-                    for event in events:
-                        read(event)
-                    heard = time.monotonic()
-            time.sleep(POLL_S)
-
-    def check(self) -> dict[str, Finding]:
-        """The five stages, summed over the runs."""
-        rows, horizon = Counter(self._index.ids()), self._index.horizon(self._store.newest_position())
-        stages: dict[str, Finding] = {name: Finding() for name in ("published", "enriched")}
-        stages["ranked"] = self.ranking.check(self.runs, self._visible_counts())
-        stages |= {"stored": Finding(), "indexed": Finding()}
-        for run, ledger in self.runs.items():
-            stages["published"] += ledger.check_published()
-            stages["enriched"] += ledger.check_enriched()
-            stored = self._store.run_rows(run, self._since)
-            positions = {tweet: position for tweet, _, position in stored}
-            positions |= self._store.positions(set(ledger.tweets.values()) - positions.keys())
-            aged_out = {tweet for tweet, position in positions.items() if position < horizon}
-            seqs = [seq for _, seq, _ in stored]
-            stages["stored"] += ledger.check_stored(seqs, positions, self._store.is_full())
-            stages["indexed"] += ledger.check_indexed(rows, aged_out)
+        for stage, readers in (("ranked", COUNTING), ("stored", ("search-consumer",)),
+                               ("indexed", ("search-consumer",))):
+            stages[stage].parked += sum(self._parked[reader] for reader in readers)
+        stages["ranked"].parked += sum(
+            len(seqs) for ledger in self._judged for reader, seqs in ledger.parked.items() if reader in COUNTING)
+        for stage, stream in (("published", RAW), ("enriched", ENRICHED), ("ranked", HASHTAG_COUNTS)):
+            if self._unreadable[stream]:
+                stages[stage].detail["unreadable"] = self._unreadable[stream]
         return stages
 
-    def _published(self, event: bytes) -> None:
-        stamp = _stamp(event)
-        if stamp and (ledger := self.runs.get(stamp["run"])):
-            ledger.published[stamp["seq"]] += 1
+    def _drain(self, stream: str, take: Callable[[list[bytes], list[int]], None], until: float) -> None:
+        reader = self._readers[stream]
+        reader.read_to(reader.end(), take, until)
 
-    def _enriched(self, event: bytes) -> None:
-        tweet = enriched_tweet(event)
-        created = datetime.fromisoformat(tweet.created_at).timestamp()
-        self.ranking.add(tweet, int(created) // BUCKET_SECONDS * BUCKET_SECONDS)
-        if ledger := self.runs.get(tweet.ingest.run):
-            seq = tweet.ingest.seq
-            ledger.enriched[seq] += 1
-            ledger.tweets[seq] = tweet.tweet_id
-            ledger.late += tweet.late
+    def _ledger(self, run: str) -> RunLedger:
+        """Runs that are not judged have one, too: their events and rows tell what aged out."""
+        ledger = self._runs.get(run)
+        if ledger is None:
+            ledger = self._runs[run] = RunLedger(run, number=len(self._numbered))
+            self._numbered.append(ledger)
+            for lost in self._lost:
+                if lost.run == run:
+                    ledger.lose(lost)
+        return ledger
 
-    def _rejected(self, event: bytes) -> None:
-        stamp = orjson.loads(event)["ingest"]
-        if stamp and (ledger := self.runs.get(stamp["run"])):
-            ledger.rejected[stamp["seq"]] += 1
+    def _published(self, events: list[bytes], partitions: list[int]) -> None:
+        for event, partition in zip(events, partitions, strict=True):
+            stamp = stamp_of(event)
+            if stamp is None:
+                self._unreadable[RAW] += 1
+                continue
+            ledger = self._ledger(stamp.run)
+            self._behind_cut(RAW, partition, ledger, stamp)
+            if not ledger.published.add(stamp.seq):
+                ledger.repeats["published"] += 1
 
-    def _counted(self, event: bytes) -> None:
-        count = orjson.loads(event)
-        key = (count["bucket_start"], count["hashtag"])
-        self.counts[key] = max(self.counts.get(key, 0), count["count"])
+    def _enriched(self, events: list[bytes], partitions: list[int]) -> None:
+        seen: list[Seen] = []
+        places: list[int] = []
+        for event, partition in zip(events, partitions, strict=True):
+            try:
+                tweet = enriched_tweet(event)
+                created = datetime.fromisoformat(tweet.created_at).timestamp()
+            except (msgspec.MsgspecError, ValueError):
+                self._unreadable[ENRICHED] += 1
+                continue
+            stamp, late = tweet.ingest, tweet.late
+            if stamp.seq < 0 or not -LONGEST_ID <= tweet.tweet_id < LONGEST_ID:
+                self._unreadable[ENRICHED] += 1
+                continue
+            ledger = self._ledger(stamp.run)
+            self._behind_cut(ENRICHED, partition, ledger, stamp)
+            if not ledger.enriched.add(stamp.seq):
+                ledger.repeats["enriched"] += 1
+                continue
+            ledger.late += late and stamp.seq < ledger.acknowledged
+            bucket = None if late else int(created) // BUCKET_SECONDS * BUCKET_SECONDS
+            tags = None if late else SEPARATOR.join(tweet.hashtags)
+            self._ordinal += 1
+            seen.append(Seen(tweet.tweet_id, self._ordinal, ledger.number, stamp.seq, bucket, tags))
+            places.append(partition)
+        self._account(seen, places)
 
-    def _visible_counts(self) -> dict[Bucket, int]:
-        """Counts as Redis shows them; older buckets, which Redis has let go, as the stream holds them."""
+    def _account(self, events: list[Seen], partitions: list[int]) -> None:
+        """Expects enriched tweets in the rankings and in the database."""
+        earlier = self._scratch.see(events)
+        pending: list[Pending] = []
+        for event, partition in zip(events, partitions, strict=True):
+            first = earlier.get(event.tweet)
+            if first and first.ordinal == event.ordinal:
+                first = None
+            ledger = self._numbered[event.run]
+            if event.bucket is not None:
+                self._rank(ledger, event, first, earlier)
+            if ledger.is_given_up("search-consumer", event.seq):
+                continue
+            ledger.tweets += event.seq < ledger.acknowledged
+            if event.seq in ledger.stored:
+                self._rows.survived(partition, event.ordinal, event.tweet)
+            elif event.seq < ledger.acknowledged or not ledger.acknowledged:
+                pending.append(Pending(event.ordinal, partition, event.run, event.seq, event.tweet,
+                                       first.ordinal if first else None))
+        self._scratch.wait_for(pending)
+
+    def _rank(self, ledger: RunLedger, event: Seen, first: Seen | None, earlier: dict[int, Seen]) -> None:
+        bucket, tags = _ranked(event)
+        if first and first.bucket is not None:
+            self._ranking.repeat(ledger.run, bucket, tags, *_ranked(first))
+            return
+        if first:  # those before it were late
+            self._scratch.rank(event)
+            earlier[event.tweet] = first._replace(bucket=event.bucket, tags=event.tags)
+        self._ranking.add(ledger.run, bucket, tags)
+        if any(ledger.is_given_up(reader, event.seq) for reader in COUNTING):
+            self._ranking.pass_over(bucket, tags)
+
+    def _rejected(self, events: list[bytes], partitions: list[int]) -> None:
+        for event, partition in zip(events, partitions, strict=True):
+            try:
+                rejected = rejected_event(event)
+            except msgspec.MsgspecError:
+                self._unreadable[REJECTED] += 1
+                continue
+            stamp = rejected.ingest
+            ledger = self._ledger(stamp.run) if stamp and stamp.seq >= 0 else None
+            if stamp and ledger:
+                self._behind_cut(REJECTED, partition, ledger, stamp)
+            if rejected.stage != "enrich":
+                self._park(rejected, ledger)
+            elif stamp and ledger:
+                if ledger.enriched.add(stamp.seq):
+                    ledger.rejected += stamp.seq < ledger.acknowledged
+                else:
+                    ledger.repeats["enriched"] += 1
+
+    def _park(self, rejected: RejectedEvent, ledger: RunLedger | None) -> None:
+        """A reader passed over this event, so nothing is expected of it behind that reader."""
+        at = (rejected.stage, rejected.position)
+        if at in self._parked_at:
+            return
+        self._parked_at.add(at)
+        if ledger is None or rejected.ingest is None:
+            self._parked[rejected.stage] += 1
+            return
+        seq = rejected.ingest.seq
+        ledger.parked.setdefault(rejected.stage, set()).add(seq)
+        if seq not in ledger.enriched:
+            return
+        if rejected.stage == "search-consumer":
+            if self._scratch.forget(ledger.number, seq):
+                ledger.tweets -= seq < ledger.acknowledged
+        elif (seen := self._scratch.seen(ledger.number, seq)) and seen.bucket is not None:
+            self._ranking.pass_over(*_ranked(seen))
+
+    def _counted(self, events: list[bytes], partitions: list[int]) -> None:
+        for event, partition in zip(events, partitions, strict=True):
+            try:
+                count = orjson.loads(event)
+                key, found = (int(count["bucket_start"]), str(count["hashtag"])), int(count["count"])
+            except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
+                self._unreadable[HASHTAG_COUNTS] += 1
+                continue
+            cut = self._readers[HASHTAG_COUNTS].cuts.get(partition)
+            if cut and cut.since_us is None:
+                cut.since_us = key[0] * 1_000_000
+            self._counts[key] = max(self._counts.get(key, 0), found)
+
+    def _behind_cut(self, stream: str, partition: int, ledger: RunLedger, stamp: Ingest) -> None:
+        cut = self._readers[stream].cuts.get(partition)
+        if cut is None:
+            return
+        if cut.since_us is None:
+            cut.since_us = stamp.sent_at_us
+        ledger.truncation(stream).see(partition, cut.number, stamp.seq)
+
+    def _cuts(self) -> Cuts:
+        return {stream: {partition: (cut.number, cut.since_us or 0) for partition, cut in reader.cuts.items()}
+                for stream, reader in self._readers.items()}
+
+    def _ranked_cut(self) -> float:
+        """Buckets that begin later hold no tweet that retention took from *tweets-enriched*."""
+        return latest(self._readers[ENRICHED].cuts.values()) + self._settings.future_tolerance_s
+
+    def _visible_counts(self, until: float) -> tuple[dict[Bucket, int], set[int]]:
+        """Counts as Redis shows them; older buckets, which Redis has let go, as the stream holds them.
+
+        And the buckets that neither holds any more.
+        """
+        self._drain(HASHTAG_COUNTS, self._counted, until)
         horizon = time.time() - BUCKETS_KEPT_S + 60
-        visible = {key: count for key, count in self.counts.items() if key[0] < horizon}
-        for start in (start for start in self.ranking.buckets() if start >= horizon):
-            bucket = self._redis.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
-            visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
-        return visible
+        visible = {key: count for key, count in self._counts.items() if key[0] < horizon}
+        recent = [start for start in self._ranking.buckets() if start >= horizon]
+        with self._redis.pipeline(transaction=False) as pipe:
+            for start in recent:
+                pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
+            for start, bucket in zip(recent, pipe.execute(), strict=True):
+                visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
+        gone = min(horizon, latest(self._readers[HASHTAG_COUNTS].cuts.values()))
+        return visible, {start for start in self._ranking.buckets() if start <= gone}
 
 
-def _stamp(event: bytes) -> dict | None:
-    """The `ingest` object of a raw event; None if it has none."""
-    start = event.find(b'{"ingest":')
-    end = event.find(b"}", 0, HEAD_BYTES)
-    try:
-        if start == 0 and end > 0:
-            return orjson.loads(event[len(b'{"ingest":'):end + 1])
-        return orjson.loads(event)["ingest"]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
-        return None
+def _ranked(event: Seen) -> tuple[int, tuple[str, ...]]:
+    assert event.bucket is not None
+    return event.bucket, tuple(event.tags.split(SEPARATOR)) if event.tags else ()
+
+
+def _total(findings: Iterable[Finding]) -> Finding:
+    return sum(findings, Finding())
 
 
 @contextmanager
-def collecting(settings: Settings, manifests: dict[str, Manifest], start: Start = "head") -> Iterator[Collector]:
+def collecting(settings: Settings, start: Start = "head") -> Iterator[Collector]:
     """A collector whose consumer groups exist only as long as it is used."""
-    group = f"audit-{uuid.uuid4().hex[:12]}"
     with ExitStack() as stack:
         middleware = stack.enter_context(connect(settings))
-        consumers = {}
-        for stream in (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS):
-            stack.callback(middleware.forget_group, stream, group)
-            consumers[stream] = stack.enter_context(middleware.consumer(stream, group, start=start))
-        yield Collector(settings, manifests, consumers, start)
+        readers = reading(stack, middleware, start)
+        store, index = Store.open(settings), Index.open(settings)
+        stack.callback(index.close)
+        stack.callback(store.close)
+        client = stack.enter_context(redis.Redis.from_url(settings.redis_address, decode_responses=True))
+        collector = Collector(settings, readers, store, index, client, start, read_lost(settings))
+        stack.callback(collector.close)
+        yield collector

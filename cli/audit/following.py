@@ -1,33 +1,88 @@
-"""An audit of what is published from now on: `python -m cli.audit.following INSTANCE`, a process beside an experiment.
+"""An audit as a process: `python -m cli.audit.following INSTANCE head|tail`.
 
-A process of its own, because a call of a stream store's client may never return while its server is held up. It writes
-one line when it follows the streams; then, for each line `{"runs": […], "timeout": seconds}` that it reads, one line
-of findings, as `murmur audit --json` does.
+From the head it audits all that there is, from the tail what is published from now on. It writes one line when it
+follows the streams; then, for each line `{"runs": […] or null, "timeout": seconds}` that it reads, one line:
+`{"stages": …}`, or `{"not_judged": reason}`.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import redis
+from sqlalchemy.exc import SQLAlchemyError
 
 from cli.audit.collect import collecting
-from cli.audit.command import complete
+from cli.audit.ledger import Finding
+from cli.audit.reader import TooLate
+from cli.audit.repeats import tolerate
 from common.garbage import collect_never
+from common.search.index import IndexDown
 from common.settings import Settings
-from ingest.manifest import read_manifests
+from ingest.manifest import Manifest, read_manifests
+from middleware.base import MiddlewareError, Start
+
+SETTLE_SECONDS = 2.0
+"""Once nothing is missing, how long repeats are still waited for."""
+
+PAUSE_SECONDS = 1.0
+
+Round = Callable[[float], dict[str, Finding]]
+"""Counts once, by a deadline in monotonic seconds, at which it raises TooLate."""
 
 
 def main() -> None:
     collect_never()
     settings = Settings.load(instance=sys.argv[1])
-    with collecting(settings, {}, start="tail") as collector:
-        print(json.dumps({"following": settings.instance}), flush=True)
+    with collecting(settings, cast(Start, sys.argv[2])) as collector:
+        say({"following": settings.instance})
         for line in sys.stdin:
             request = json.loads(line)
             manifests = read_manifests(settings)
-            collector.follow({run: manifests[run] for run in request["runs"]})
-            stages = complete(collector, request["timeout"])
-            print(json.dumps({"stages": {name: finding.as_json() for name, finding in stages.items()}}), flush=True)
+            runs = {run: manifests[run] for run in request["runs"] or manifests}
+            say(answer(settings, collector, runs, time.monotonic() + request["timeout"]))
+
+
+def answer(settings: Settings, collector: Any, runs: Mapping[str, Manifest], until: float) -> dict[str, Any]:
+    """What is acknowledged of the runs now, judged by the end of the time."""
+    try:
+        collector.follow(runs)
+        stages = complete(collector.round, until)
+    except TooLate as error:
+        return {"not_judged": str(error)}
+    except (MiddlewareError, redis.RedisError, SQLAlchemyError, IndexDown, OSError) as error:
+        return {"not_judged": f"{type(error).__name__}: {error}"}
+    stages["enriched"] = tolerate(settings, stages["enriched"], runs.values())
+    return {"stages": {name: finding.as_json() for name, finding in stages.items()}}
+
+
+def complete(once: Round, until: float) -> dict[str, Finding]:
+    """The findings once nothing is missing and time for repeats has passed, or the last before `until`."""
+    clean_since: float | None = None
+    while True:
+        began = time.monotonic()
+        stages = once(until)
+        ended = time.monotonic()
+        missing = {name: finding.missing for name, finding in stages.items() if finding.missing}
+        if missing:
+            clean_since = None
+            print(f"waiting for {', '.join(f'{count} {name}' for name, count in missing.items())}", file=sys.stderr)
+        elif clean_since is None:
+            clean_since = ended
+        elif ended - clean_since >= SETTLE_SECONDS:
+            return stages
+        pause = PAUSE_SECONDS if missing else SETTLE_SECONDS
+        if ended + pause + (ended - began) > until:
+            return stages
+        time.sleep(pause)
+
+
+def say(content: dict[str, Any]) -> None:
+    print(json.dumps(content), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What each stage should hold and what it holds, as counts. Pure: it is fed events and rows, it reads nothing.
+"""What each stage should hold of a run and what it holds, as counts. Pure: it is fed events and rows, it reads nothing.
 
 A run's events are numbered without gaps, so that a stage is judged by the sequence numbers found in it: a number that
 is not there is missing, a number that is there twice is a repeat. Repeats of a *tweet* (one id under several numbers,
@@ -7,26 +7,40 @@ or in several runs) are legitimate: they are already known and appear once in wh
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from common.tweets import TOTAL, EnrichedTweet
+from cli.audit.seqs import Seqs
+from common.lost import Lost
+from common.tweets import ENRICHED, RAW, REJECTED, Reader
 
-Bucket = tuple[int, str]
-"""(bucket_start in seconds, hashtag)"""
+RANGES_SHOWN = 20
+"""Of what is missing at a stage; how many it is says the count."""
+
+Range = tuple[int, int]
+"""first ≤ seq < end"""
 
 
 @dataclass
 class Finding:
-    """One stage. `expected` = found + already_known + missing; rows that aged out count as found."""
+    """One stage. `expected` = found + already_known + missing; what aged out counts as found.
+
+    What was lost to retention before this stage, or parked by its reader, is not expected here. `missing_seqs` are the
+    first ranges (run, first, last) of what is missing.
+    """
 
     expected: int = 0
     found: int = 0
     missing: int = 0
     duplicated: int = 0
     already_known: int = 0
+    aged_out: int = 0
+    lost_to_retention: int = 0
+    parked: int = 0
+    missing_seqs: list[tuple[str, int, int]] = field(default_factory=list)
     detail: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -38,138 +52,162 @@ class Finding:
         return {**content.pop("detail"), **content}
 
     def __add__(self, other: Finding) -> Finding:
-        mine, others = asdict(self), asdict(other)
-        detail = Counter(mine.pop("detail")) + Counter(others.pop("detail"))
-        return Finding(**{name: mine[name] + others[name] for name in mine}, detail=dict(detail))
+        mine, others = dict(vars(self)), dict(vars(other))
+        detail = dict(Counter(mine.pop("detail")) + Counter(others.pop("detail")))
+        seqs = (mine.pop("missing_seqs") + others.pop("missing_seqs"))[:RANGES_SHOWN]
+        return Finding(**{name: mine[name] + others[name] for name in mine}, missing_seqs=seqs, detail=detail)
+
+
+class Truncation:
+    """Which of a run's numbers a stream may have held before retention cut it.
+
+    In each partition numbers only grow. So what a cut took of a run is below the first of its numbers that comes behind
+    the cut; of a run that does not come there any more, though it began before, it may be anything.
+    """
+
+    def __init__(self) -> None:
+        self._behind: dict[int, int] = {}
+        """By partition, the number of the last cut behind which the run was seen."""
+
+        self._end = 0
+
+    def see(self, partition: int, cut: int, seq: int) -> None:
+        """An event of the run behind the cut of this number."""
+        if self._behind.get(partition, 0) < cut:
+            self._behind[partition] = cut
+            self._end = max(self._end, seq)
+
+    def end(self, cuts: Mapping[int, tuple[int, int]], began_us: int) -> int:
+        """Numbers below it may have been cut off. `cuts`: partition → (number, when its first event was sent)."""
+        vanished = any(self._behind.get(partition, 0) < number and began_us < since_us
+                       for partition, (number, since_us) in cuts.items())
+        return sys.maxsize if vanished else self._end
+
+
+Cuts = Mapping[str, Mapping[int, tuple[int, int]]]
+"""By stream, of each partition that was cut: (number of the cut, `sent_at_us` of the first event behind it)."""
 
 
 @dataclass
 class RunLedger:
-    """Occurrences of one run's events: seq → how often, per place."""
+    """One run's events by where they were found. `acknowledged` is 0 for a run that is not judged.
 
-    acknowledged: int
-    published: Counter[int] = field(default_factory=Counter)
-    enriched: Counter[int] = field(default_factory=Counter)
-    rejected: Counter[int] = field(default_factory=Counter)
-    late: int = 0
-    tweets: dict[int, int] = field(default_factory=dict)
-    """seq → tweet id, of the enriched events"""
-
-    def check_published(self) -> Finding:
-        return self._by_seq(self.published)
-
-    def check_enriched(self) -> Finding:
-        finding = self._by_seq(self.enriched + self.rejected)
-        finding.detail = {"rejected": len(self.rejected), "late": self.late}
-        return finding
-
-    def check_stored(self, seqs: Iterable[int], known: Collection[int], aged_out: bool) -> Finding:
-        """`seqs`: of the run's rows; `known`: those of its tweet ids that are stored at all.
-
-        `aged_out`: the database has reached its bound, so that rows that are gone have aged out.
-        """
-        stored = Counter(seqs)
-        missing = [seq for seq in self._expected_tweets() if seq not in stored]
-        repeats = sum(self.tweets[seq] in known for seq in missing)
-        return self._rows(stored, len(missing) - repeats, repeats, aged_out)
-
-    def check_indexed(self, rows: Mapping[int, int], aged_out: Collection[int]) -> Finding:
-        """`rows`: tweet id → how many rows of the index; `aged_out`: tweets that are stored, but too old for it."""
-        ids = Counter(self.tweets[seq] for seq in self._expected_tweets())
-        absent = [tweet for tweet in ids if tweet not in rows]
-        aged = sum(tweet in aged_out for tweet in absent)
-        return Finding(
-            expected=ids.total(),
-            found=len(ids) - len(absent) + aged,
-            missing=len(absent) - aged,
-            duplicated=sum(rows.get(tweet, 1) - 1 for tweet in ids),
-            already_known=ids.total() - len(ids),
-            detail={"aged_out": aged} if aged else {},
-        )
-
-    def _expected_tweets(self) -> list[int]:
-        return [seq for seq in self.tweets if seq < self.acknowledged]
-
-    def _by_seq(self, occurrences: Counter[int]) -> Finding:
-        found = sum(seq < self.acknowledged for seq in occurrences)
-        return Finding(
-            expected=self.acknowledged,
-            found=found,
-            missing=self.acknowledged - found,
-            duplicated=occurrences.total() - len(occurrences),
-        )
-
-    def _rows(self, stored: Counter[int], missing: int, known: int, aged_out: bool) -> Finding:
-        expected = len(self._expected_tweets())
-        aged = missing if aged_out else 0
-        return Finding(
-            expected=expected,
-            found=expected - missing - known + aged,
-            missing=missing - aged,
-            duplicated=stored.total() - len(stored),
-            already_known=known,
-            detail={"aged_out": aged} if aged else {},
-        )
-
-
-class RankingLedger:
-    """What the buckets should hold, from `tweets-enriched` alone: every tweet that is not late counts once.
-
-    A tweet id that came with several creation times (the same tweet, replayed twice as of now) counts in one of its
-    buckets at least and in each of them at most, as repeats are dropped for the length of the watermark only.
+    `number` is what stands for it in the scratch database.
     """
 
-    def __init__(self) -> None:
-        self._first: dict[int, tuple[int, tuple[str, ...]]] = {}
-        self._expected: Counter[Bucket] = Counter()
-        self._optional: Counter[Bucket] = Counter()
-        self._known: defaultdict[str, int] = defaultdict(int)
-        self._buckets: defaultdict[str, set[int]] = defaultdict(set)
+    run: str
+    number: int = 0
+    acknowledged: int = 0
+    began_us: int = 0
+    published: Seqs = field(default_factory=Seqs)
+    enriched: Seqs = field(default_factory=Seqs)
+    """Rejected ones are among them."""
 
-    def add(self, tweet: EnrichedTweet, bucket_start: int) -> None:
-        """Takes one event; `bucket_start` is the bucket of its `created_at`."""
-        if tweet.late:
-            return
-        run, tags = tweet.ingest.run, (TOTAL, *tweet.hashtags)
-        self._buckets[run].add(bucket_start)
-        first = self._first.setdefault(tweet.tweet_id, (bucket_start, tags))
-        if first[1] is tags:
-            for tag in tags:
-                self._expected[bucket_start, tag] += 1
-            return
-        self._known[run] += 1
-        if first[0] != bucket_start:
-            self._optional.update((bucket_start, tag) for tag in tags)
-            self._optional.update((first[0], tag) for tag in first[1])
+    stored: Seqs = field(default_factory=Seqs)
+    lost: dict[Reader, list[Range]] = field(default_factory=dict)
+    parked: dict[Reader, set[int]] = field(default_factory=dict)
+    truncations: dict[str, Truncation] = field(default_factory=dict)
+    repeats: Counter[str] = field(default_factory=Counter)
+    """By stage, how many more events or rows there are than numbers."""
 
-    def buckets(self) -> set[int]:
-        """Every bucket_start in which a tweet should count."""
-        return set().union(*self._buckets.values())
+    rejected: int = 0
+    late: int = 0
+    tweets: int = 0
+    """Enriched events for which a row is expected, by the numbers that were acknowledged."""
 
-    def check(self, runs: Iterable[str], counts: Mapping[Bucket, int]) -> Finding:
-        """Compares the buckets that `runs` touched with `counts`; hashtags are judged as strictly as totals."""
-        names = set(runs)
-        buckets = set().union(*(self._buckets[run] for run in names))
-        known = sum(self._known[run] for run in names)
-        totals = self._compare(buckets, counts, totals=True)
-        hashtags = self._compare(buckets, counts, totals=False)
+    aged_out: int = 0
+    already_known: int = 0
+
+    def lose(self, lost: Lost) -> None:
+        self.lost.setdefault(lost.reader, []).append((lost.first_seq, lost.last_seq + 1))
+
+    def truncation(self, stream: str) -> Truncation:
+        return self.truncations.setdefault(stream, Truncation())
+
+    def is_given_up(self, reader: Reader, seq: int) -> bool:
+        """Whether the reader lost it to retention, or parked it."""
+        return bool(self.lost or self.parked) and (seq in self.parked.get(reader, ()) or any(
+            first <= seq < end for first, end in self.lost.get(reader, ())))
+
+    def check_published(self, cuts: Cuts) -> Finding:
+        return self._by_seq("published", self.published, cuts, (RAW,), ())
+
+    def check_enriched(self, cuts: Cuts) -> Finding:
+        lost = self.lost.get("enrich", ())
+        finding = self._by_seq("enriched", self.enriched, cuts, (ENRICHED, REJECTED), lost)
+        finding.detail = {"rejected": self.rejected, "late": self.late}
+        return finding
+
+    def check_stored(self, missing: Iterable[int]) -> Finding:
+        """`missing`: numbers of enriched tweets without a row, in order."""
+        count, shown = self._tally(_ranges(missing))
         return Finding(
-            expected=totals.expected + known,
-            found=totals.found,
-            missing=totals.missing + hashtags.missing,
-            duplicated=totals.duplicated + hashtags.duplicated,
-            already_known=known,
-            detail={"hashtags_expected": hashtags.expected, "hashtags_found": hashtags.found},
+            expected=self.tweets,
+            found=self.tweets - count - self.already_known,
+            missing=count,
+            duplicated=self.repeats["stored"],
+            already_known=self.already_known,
+            aged_out=self.aged_out,
+            lost_to_retention=sum(end - first for first, end in self.lost.get("search-consumer", ())),
+            parked=len(self.parked.get("search-consumer", ())),
+            missing_seqs=shown,
         )
 
-    def _compare(self, buckets: set[int], counts: Mapping[Bucket, int], totals: bool) -> Finding:
-        finding = Finding()
-        for key in self._expected.keys() | counts.keys():
-            if key[0] not in buckets or (key[1] == TOTAL) is not totals:
+    def check_indexed(self, stored: Finding, missing: Iterable[int], duplicated: int, aged_out: int) -> Finding:
+        """`missing`: numbers, in order, of tweets that are not in the index and have not aged out of it."""
+        count, shown = self._tally(_ranges(missing))
+        found = self.tweets - self.already_known - count
+        return replace(stored, found=found, missing=count, duplicated=duplicated, aged_out=aged_out, missing_seqs=shown)
+
+    def _by_seq(self, stage: str, found: Seqs, cuts: Cuts, streams: tuple[str, ...], lost: Iterable[Range]) -> Finding:
+        """A number that is not there was lost to retention, or cut off with the head of a stream, or is missing."""
+        cut = max((self.truncations.get(name, Truncation()).end(cuts.get(name, {}), self.began_us)
+                   for name in streams), default=0)
+        absent = list(found.absent(0, self.acknowledged))
+        given_up = [(max(low, first), min(high, end)) for low, high in absent for first, end in lost
+                    if max(low, first) < min(high, end)]
+        absent = list(_without(absent, sorted(given_up)))
+        aged = sum(min(end, cut) - first for first, end in absent if first < cut)
+        gone = sum(end - first for first, end in given_up)
+        count, shown = self._tally((max(first, cut), end) for first, end in absent if end > cut)
+        expected = self.acknowledged - gone
+        return Finding(
+            expected=expected, found=expected - count, missing=count, duplicated=self.repeats[stage],
+            aged_out=aged, lost_to_retention=gone, missing_seqs=shown,
+        )
+
+    def _tally(self, ranges: Iterable[Range]) -> tuple[int, list[tuple[str, int, int]]]:
+        """How many numbers they are, and the first of them as they are shown."""
+        count = 0
+        shown: list[tuple[str, int, int]] = []
+        for first, end in ranges:
+            count += end - first
+            if len(shown) < RANGES_SHOWN:
+                shown.append((self.run, first, end - 1))
+        return count, shown
+
+
+def _ranges(seqs: Iterable[int]) -> Iterator[Range]:
+    """Numbers as ranges; those in order join."""
+    first = end = None
+    for seq in seqs:
+        if first is None or seq != end:
+            if first is not None and end is not None:
+                yield first, end
+            first = seq
+        end = seq + 1
+    if first is not None and end is not None:
+        yield first, end
+
+
+def _without(ranges: Iterable[Range], gone: list[Range]) -> Iterator[Range]:
+    """Ranges less other ranges, which are in order and may overlap."""
+    for first, end in ranges:
+        for low, high in gone:
+            if high <= first or low >= end:
                 continue
-            expected, optional, found = self._expected[key], self._optional[key], counts.get(key, 0)
-            finding.expected += expected
-            finding.found += min(found, expected)
-            finding.missing += max(0, expected - optional - found)
-            finding.duplicated += max(0, found - expected - optional)
-        return finding
+            if first < low:
+                yield first, low
+            first = max(first, high)
+        if first < end:
+            yield first, end

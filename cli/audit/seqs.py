@@ -39,6 +39,13 @@ class Seqs:
             self._full.add(number)
         return True
 
+    def add_all(self, seqs: np.ndarray) -> int:
+        """How many of them are new."""
+        before = self._size
+        for seq in seqs.tolist():
+            self.add(seq)
+        return self._size - before
+
     def __len__(self) -> int:
         return self._size
 

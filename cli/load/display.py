@@ -72,7 +72,7 @@ def as_text(result: Result) -> str:
     lines = [f"{spec.rate:,.0f} tweets/s for {result.seconds:.0f} s: "
              f"{click.style(verdict.judgement, fg=COLOURS[verdict.judgement], bold=True)}{by}", ""]
     for name, finding in verdict.findings.items():
-        mark = {True: "ok", False: "FAILS", None: "-"}[finding.holds]
+        mark = {True: "ok", False: "FAILS", None: "?" if finding.asked else "-"}[finding.holds]
         lines.append(f"  {name:<10}{mark:<7}{finding.figure}")
     lines += ["", "  latency, ms      p50       p95       p99     longest   arrived"]
     for stage in STAGES:

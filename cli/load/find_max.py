@@ -45,7 +45,10 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     """Find the highest rate that the running instance sustains, and what gives way above it.
 
     Prints the ladder of rates as they are tried. When the budget ends, the interval so far is the result, marked as not
-    converged. What an experiment brought is removed after its audit, as far as it is not bounded anyway.
+    converged. An experiment that could not be judged (`broken`) says nothing about its rate, and is made once more.
+    What an experiment brought is removed after its audit, as far as it is not bounded anyway.
+
+    Ends with 0 if a rate passed, with 3 if none did because experiments were broken, and with 1 otherwise.
     """
     found = running(instance)
     spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload,  # type: ignore[arg-type]
@@ -57,7 +60,9 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     else:
         click.echo(f"{capacity_as_text(content['capacity'])}\n{unquiet_as_text(content['experiments'])}"
                    f"{folder / 'report.html'}")
-    sys.exit(0 if content["capacity"]["highest_pass"] else 1)
+    if content["capacity"]["highest_pass"]:
+        sys.exit(0)
+    sys.exit(options.BROKEN if content["experiments"][-1]["verdict"] == "broken" else 1)
 
 
 def search(instance: Instance, spec: Spec, budget_s: float, warm_up_s: float, folder: Path, display: Display

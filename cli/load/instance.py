@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import os
-import select
-import subprocess
-import sys
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
 
+from cli.audit.process import AuditProcess, NotJudged, auditing
 from common.settings import Settings
 from deploy.local import supervision
-from loadgen.evidence import Audited
+from loadgen.evidence import Audited, Unjudged
 from loadgen.experiment import Audit
 from loadgen.failures import StackBroken
 
 FOLLOW_SECONDS = 60.0
-BEYOND_SECONDS = 120.0
-"""How much longer than it waits for what is missing an audit may take."""
+BEYOND_SECONDS = 10.0
+"""How much longer than its time an answer of the audit is waited for."""
 
 
 class Instance:
@@ -42,17 +37,12 @@ class Instance:
 
     @contextmanager
     def auditing(self) -> Iterator[Audit]:
-        with (self.settings.log_dir / "load.log").open("ab") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "cli.audit.following", self.settings.instance], process_group=0,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-            )
-        try:
-            if _answer(process, FOLLOW_SECONDS) is None:
-                raise StackBroken("the audit cannot read the streams: see load.log of the instance")
+        with (self.settings.log_dir / "load.log").open("ab") as log, auditing(self.settings, "tail", log) as process:
+            try:
+                process.follows(FOLLOW_SECONDS)
+            except NotJudged as error:
+                raise StackBroken(f"the audit: {error}; see load.log of the instance") from error
             yield lambda runs, timeout: _audited(process, runs, timeout)
-        finally:
-            _end(process)
 
 
 def running(instance: str | None) -> Instance:
@@ -68,40 +58,13 @@ def running(instance: str | None) -> Instance:
     return found
 
 
-def _audited(process: subprocess.Popen[bytes], runs: Sequence[str], timeout: float) -> dict[str, Audited] | None:
-    assert process.stdin is not None
+def _audited(process: AuditProcess, runs: Sequence[str], timeout: float) -> dict[str, Audited] | Unjudged:
     try:
-        process.stdin.write(json.dumps({"runs": list(runs), "timeout": timeout}).encode() + b"\n")
-        process.stdin.flush()
-    except OSError:
-        return None
-    answer = _answer(process, timeout + BEYOND_SECONDS)
-    if answer is None:
-        return None
+        stages = process.stages(runs, timeout, BEYOND_SECONDS)
+    except NotJudged as error:
+        return Unjudged(str(error))
     return {
-        stage: Audited(found["expected"], found["missing"], found["duplicated"])
-        for stage, found in answer["stages"].items()
+        stage: Audited(found["expected"], found["missing"], found["duplicated"], found["aged_out"],
+                       found.get("repeated", 0), found["lost_to_retention"], found["parked"])
+        for stage, found in stages.items()
     }
-
-
-def _answer(process: subprocess.Popen[bytes], timeout: float) -> dict | None:
-    """The next line as JSON; None if none came in time."""
-    assert process.stdout is not None
-    until, line = time.monotonic() + timeout, b""
-    while not line.endswith(b"\n"):
-        ready, _, _ = select.select([process.stdout], [], [], max(0.0, until - time.monotonic()))
-        part = os.read(process.stdout.fileno(), 65536) if ready else b""
-        if not part:
-            return None
-        line += part
-    return dict(json.loads(line))
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    assert process.stdin is not None
-    try:
-        process.stdin.close()
-        process.wait(10)
-    except (OSError, subprocess.TimeoutExpired):
-        process.kill()
-        process.wait()

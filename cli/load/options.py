@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+BROKEN = 3
+"""Status of what could not be judged, as of `murmur audit`."""
+
 
 def payload(command: Any) -> Any:
     return click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,

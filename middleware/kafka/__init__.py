@@ -302,6 +302,7 @@ class Kafka(Middleware):
                 "kafka.buffer.memory": str(SPARK_SEND_BUFFER_BYTES),
                 "kafka.max.request.size": str(batch_bytes(self.settings)),
             },
+            batch_events=SPARK_BATCH_EVENTS,
             initial_offset=("0", "\0v1\n"),
         )
 

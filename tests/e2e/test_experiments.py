@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
-from ingest.manifest import runs_dir
+from ingest.manifest import read_manifests, runs_dir
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
@@ -53,6 +54,12 @@ def data_of_experiments(stack: Stack) -> list[Path]:
     return [path for folder in (settings.archive_dir, runs_dir(settings)) for path in folder.glob("load-*")]
 
 
+def acknowledged(stack: Stack) -> int:
+    """Tweets of the experiment that is going on; 100 are sent in a second, for 10 s before it is measured."""
+    return sum(manifest.acknowledged for run, manifest in read_manifests(stack.settings()).items()
+               if run.startswith("load-"))
+
+
 def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
     """An experiment that sends tweets."""
     process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60", *words)
@@ -73,6 +80,18 @@ def test_an_experiment_that_is_asked_to_end_leaves_nothing(stack: Stack, asked_b
     assert not data_of_experiments(stack)
 
 
+def test_an_experiment_whose_audit_is_killed_is_broken_and_no_pass(stack: Stack) -> None:
+    process = begun(stack, "--json")
+    eventually("the interval has begun", lambda: acknowledged(stack) > 1500)
+    for child in psutil.Process(process.pid).children(recursive=True):
+        if "cli.audit.following" in child.cmdline():
+            child.kill()
+    output, errors = process.communicate(timeout=600)
+    found = json.loads(output.strip().splitlines()[-1])
+    assert (found["verdict"], found["condition"], process.returncode) == ("broken", "audit", 3), (found, errors)
+    assert "ended" in found["reason"]
+
+
 def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
     slowed = {"MURMUR_SLOW_STAGE": "generator", "MURMUR_SLOW_STAGE_US": "20000"}  # 50 tweets/s
     stack.environment.update(slowed)
@@ -87,7 +106,7 @@ def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
 
 def test_a_paused_stream_store_is_a_failure_of_published(stack: Stack) -> None:
     process = begun(stack, "--json")
-    time.sleep(30)
+    eventually("the interval has begun", lambda: acknowledged(stack) > 1500)
     stores = ("segment-store", "kafka", "broker")
     paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]
     assert paused

@@ -1,9 +1,11 @@
-"""Tweets through the whole stack. The tests share one instance and run in the order of this file."""
+"""Tweets through the whole stack. The tests share one instance; each holds alone and in any order."""
 
 from __future__ import annotations
 
 import base64
 import json
+import os
+import signal
 import time
 from collections import Counter
 from pathlib import Path
@@ -14,7 +16,7 @@ import redis
 import requests
 
 from common.text import clean_text, hashtags
-from common.tweets import REJECTED, REJECTED_EVENT_BYTES
+from common.tweets import RAW, REJECTED, REJECTED_EVENT_BYTES
 from middleware import connect
 from tests.stack import ROOT, Stack, eventually, kill
 
@@ -22,6 +24,10 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_mi
 
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 REAL = ROOT.parent / "shared" / "data" / "x-sampled-stream.jsonl"
+
+
+def stored_ids(stack: Stack) -> set[int]:
+    return {tweet_id for tweet_id, in stack.rows("SELECT tweet_id FROM tweets")}
 
 
 def independent_count(file: Path) -> Counter[str]:
@@ -33,35 +39,43 @@ def independent_count(file: Path) -> Counter[str]:
     return count
 
 
+def replayed(stack: Stack, file: Path) -> tuple[str, dict[str, dict[str, int]]]:
+    """Replays a file as of now; the run, and its stages when it is through."""
+    run = stack.ingest("--source", "replay", "--path", str(file), "--timestamps", "now")["run"]
+    return run, stack.audit("--run", run)
+
+
 @pytest.mark.every_middleware
 @pytest.mark.parametrize("file", [
     pytest.param(INVENTED, id="invented"),
     pytest.param(REAL, id="real", marks=pytest.mark.skipif(not REAL.exists(), reason="the real tweets are not here")),
 ])
 def test_a_replay_is_stored_and_ranked_exactly(stack: Stack, file: Path) -> None:
-    before = Counter(stack.ranking())
-    run = stack.ingest("--source", "replay", "--path", str(file), "--timestamps", "now")
-    stages = stack.audit("--run", run["run"])
+    before, known = Counter(stack.ranking()), stored_ids(stack)
+    _, stages = replayed(stack, file)
     assert {name: (s["missing"], s["duplicated"]) for name, s in stages.items()} == dict.fromkeys(stages, (0, 0))
     ids = {int(json.loads(line)["data"]["id"]) for line in file.read_text().splitlines()}
     assert len(ids) == 300
-    assert stack.rows("SELECT count(*), count(DISTINCT tweet_id) FROM tweets WHERE run = ?", run["run"]) == [(300, 300)]
-    expected = before + independent_count(file)
-    eventually("the ranking shows every hashtag", lambda: Counter(stack.ranking()) == expected, 10)
+    assert stored_ids(stack) == known | ids
+    assert stages["stored"]["already_known"] == len(ids & known)
+    if not ids & known:  # a tweet that came before may count in one of its moments or in both
+        expected = before + independent_count(file)
+        eventually("the ranking shows every hashtag", lambda: Counter(stack.ranking()) == expected)
 
 
 @pytest.mark.every_middleware
 def test_status_and_page_tell_what_runs(stack: Stack) -> None:
-    """The durability is the running server's own word; database and index state theirs."""
+    """The durability is what the middleware tells of its server, on the page as in `status`."""
     status, settings = stack.status(), stack.settings()
     assert (status["middleware"], status["durability"]) == (settings.middleware, settings.durability)
-    assert status["database"]["durability"] == status["index"]["durability"] == "fsync"
     eventually("the durability is known", lambda: stack.get("pipeline")["durability"] == status["durability"], 10)
     assert stack.get("pipeline")["middleware"] == status["middleware"]
 
 
 def test_the_text_of_an_indexed_tweet_finds_it_first(stack: Stack) -> None:
+    replayed(stack, INVENTED)
     rows = stack.rows("SELECT tweet_id, clean_text FROM tweets WHERE length(clean_text) > 40 LIMIT 40")
+    assert len(rows) == 40
     for tweet_id, text in rows:
         first = stack.get("search", q=text[:512], limit=3)["hits"][0]
         assert first["tweet_id"] == str(tweet_id) or clean_text(first["text"])[:512] == text[:512]
@@ -191,7 +205,7 @@ def batches(stack: Stack, query: str) -> dict[int, float]:
 
 
 @pytest.mark.every_middleware
-def test_a_micro_batch_is_counted_in_one_and_does_not_wait_for_the_next(stack: Stack) -> None:
+def test_a_micro_batch_is_counted_in_one(stack: Stack) -> None:
     queries = ("enrich", "trending")
     before = {query: max(batches(stack, query), default=0) for query in queries}
     stack.audit("--run", stack.ingest("--source", "synthetic", "--rate", "500", "--limit", "7500")["run"])
@@ -199,28 +213,40 @@ def test_a_micro_batch_is_counted_in_one_and_does_not_wait_for_the_next(stack: S
     enriched, counted = (max(after[query]) - before[query] for query in queries)
     assert enriched > 15
     assert counted < 1.5 * enriched
-    enriching, counting = (median(after[query].values()) for query in queries)
+
+
+@pytest.mark.slow
+def test_a_micro_batch_does_not_wait_for_the_next_to_be_counted(stack: Stack) -> None:
+    """By the times that both queries take for one: of use on a machine that does nothing else."""
+    stack.audit("--run", stack.ingest("--source", "synthetic", "--rate", "500", "--limit", "7500")["run"])
+    enriching, counting = (median(batches(stack, query).values()) for query in ("enrich", "trending"))
     assert counting < 2 * enriching
 
 
 @pytest.mark.every_middleware
 def test_rankings_survive_the_loss_of_redis_data(stack: Stack) -> None:
-    before = Counter(stack.ranking())
-    assert before
+    replayed(stack, INVENTED)
+    before = eventually("there are rankings", lambda: Counter(stack.ranking()))
     redis.Redis.from_url(stack.settings().redis_address).flushall()
-    eventually("the same rankings are back", lambda: Counter(stack.ranking()) == before, 10)
+    eventually("the same rankings are back", lambda: Counter(stack.ranking()) == before)
 
 
 def test_a_dependency_that_is_down_is_named_and_heals(stack: Stack) -> None:
     """Milvus stops answering: search says so with 503 and Retry-After, trending goes on, and all heals by itself."""
-    stack.kill("milvus")
-    answer = requests.get(f"{stack.url}/api/v1/search", params={"q": f"unseen {time.time_ns()}"}, timeout=30)
-    if answer.status_code != 200:  # it may be back already
+    pids = stack.pids()["milvus"]
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        answer = requests.get(f"{stack.url}/api/v1/search", params={"q": f"unseen {time.time_ns()}"}, timeout=60)
         assert answer.status_code == 503
         assert "Retry-After" in answer.headers
         assert answer.headers["Content-Type"].startswith("application/problem+json")
-    assert stack.get("trending", window="1h")["hashtags"]
-    eventually("search is back", lambda: "hits" in stack.get("search", q="football"), 60)
+        assert "hashtags" in stack.get("trending", window="1h")
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    stack.kill("milvus")
+    eventually("search is back", lambda: "hits" in stack.get("search", q=f"football {time.time_ns()}"))
 
 
 KILLED = ("spark", "trending", "search", "segment-store", "bookkeeper", "kafka")
@@ -248,6 +274,9 @@ def test_nothing_is_lost_or_twice_when_everything_is_killed_once(stack: Stack, t
     resumed = stack.ingest("--resume", timeout=400)
     assert resumed["run"] == run
     stages = stack.audit("--run", run, timeout=300)
+    with connect(stack.settings()) as middleware:
+        exactly_once = middleware.spark(RAW).exactly_once
+    assert not (exactly_once and "repeated" in stages["enriched"]), stages  # elsewhere Spark may write a batch again
     assert {name: (s["missing"], s["duplicated"]) for name, s in stages.items()} == dict.fromkeys(stages, (0, 0))
     assert stages["published"]["expected"] == tweets
     assert stages["ranked"]["found"] == tweets

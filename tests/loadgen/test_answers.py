@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loadgen.answers import Wrong, check_events, check_hits, check_ranking
+from loadgen.answers import Wrong, check_events, check_hits, check_pushed, check_ranking
 
 
 def tag(rank: int, count: int, name: str) -> dict[str, Any]:
@@ -59,3 +59,17 @@ def test_locust_takes_the_users_and_the_shape() -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     for name in ("Viewer", "Listener", "Searcher", "TweetPusher"):
         assert name in result.stdout + result.stderr
+
+
+def test_a_batch_is_accepted_whole() -> None:
+    check_pushed(200, 50, 50, "default")
+    with pytest.raises(Wrong, match="49 of 50 tweets were accepted, with status 200"):
+        check_pushed(200, 49, 50, "default")
+    with pytest.raises(Wrong, match="0 of 50 tweets were accepted, with status 503"):
+        check_pushed(503, 0, 50, "default")
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_token_that_is_refused_is_named_with_the_way_out(status: int) -> None:
+    with pytest.raises(Wrong, match=r"token of instance 'other' is refused: set MURMUR_INSTANCE"):
+        check_pushed(status, 0, 50, "other")

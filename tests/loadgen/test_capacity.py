@@ -96,7 +96,7 @@ def test_the_confirmation_has_time_however_long_audits_take(monkeypatch: pytest.
 def test_a_broken_stack_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
     found, watcher = search(monkeypatch, experiment(1e9, breaks_above=900))
     capacity = found.run(lambda s: None, lambda tweets: None)
-    assert watcher.ladder == [(500, "pass"), (1000, "spark does not run")]
+    assert watcher.ladder == [(500, "pass"), (1000, "spark does not run"), (1000, "spark does not run")]
     assert (capacity.highest_pass, capacity.limited_by, capacity.converged) == (500, "stack", False)
     assert found.results[-1]["verdict"] == "broken"
 

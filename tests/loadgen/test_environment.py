@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from common.settings import Settings
-from loadgen.environment import check_disk, host, server_settings, versions
+from common.settings import Durability, Settings
+from loadgen import environment
+from loadgen.environment import check_disk, described, durability_told, host, server_settings, versions
 from loadgen.failures import DiskShort
+from tests.memory import Memory
 
 
 def settings(tmp_path: Path, **chosen: object) -> Settings:
@@ -36,3 +38,23 @@ def test_host_and_versions_are_known(tmp_path: Path) -> None:
     chosen = settings(tmp_path)
     assert host(chosen)["cores"] >= 1
     assert versions(chosen)["python"].startswith("3.")
+
+
+class Loose(Memory):
+    """Its server was started with another durability than the one that is configured."""
+
+    def durability_in_force(self) -> Durability | None:
+        self._answer()
+        return "page-cache"
+
+
+@pytest.mark.parametrize(("down", "told"), [(False, "page-cache"), (True, None)])
+def test_the_durability_that_the_server_tells_stands_beside_the_one_configured(
+    down: bool, told: Durability | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Loose(settings(tmp_path, durability="fsync"))
+    memory.down = down
+    monkeypatch.setattr(environment, "connect", lambda _: memory)
+    found = described(memory.settings)
+    assert (found["durability"], found["durability_told"]) == ("fsync", told)
+    assert durability_told(memory) == told

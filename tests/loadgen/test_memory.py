@@ -11,7 +11,15 @@ import psutil
 import pytest
 
 from loadgen import memory
-from loadgen.memory import BLOCK_BYTES, CHUNK_BYTES, SPARE_BYTES
+from loadgen.memory import BLOCK_BYTES, SPARE_BYTES
+
+CHUNK_BYTES = 64 << 20
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These tests run beside others."""
+    monkeypatch.setattr(memory, "CHUNK_BYTES", CHUNK_BYTES)
 
 
 def falling(chunks: int):

@@ -23,6 +23,7 @@ def one_core() -> Iterator[None]:
     os.sched_setaffinity(0, cores)
 
 
+@pytest.mark.slow  # on a machine that others use already, three more make less of a difference
 @pytest.mark.usefixtures("one_core")
 def test_a_core_that_others_use_shows() -> None:
     alone = reference_ms()

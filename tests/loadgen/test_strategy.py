@@ -223,17 +223,33 @@ def test_a_system_that_dies_fails_for_ever(limit: float, dies_at: int, budget_s:
     check_claim(found, history)
 
 
+def judged(history: list[Attempt]) -> list[Attempt]:
+    return [attempt for attempt in history if attempt.outcome != "broken"]
+
+
 @given(limits, st.integers(0, 12))
-def test_nothing_is_tried_on_a_broken_stack(limit: float, breaks_at: int) -> None:
-    found, history = search(lambda rate, long, n: "broken" if n == breaks_at else sharp(limit)(rate, long, n))
-    assert [attempt.outcome for attempt in history].index("broken") == len(history) - 1 if (
-        len(history) > breaks_at) else found.converged
-    check_claim(found, history)
+def test_a_stack_that_stays_broken_is_tried_once_more_and_then_left(limit: float, breaks_at: int) -> None:
+    found, history = search(lambda rate, long, n: "broken" if n >= breaks_at else sharp(limit)(rate, long, n))
+    broken = [attempt for attempt in history if attempt.outcome == "broken"]
+    assert len(broken) in (0, 2)
+    assert history[len(history) - len(broken) :] == broken
+    assert len({(attempt.rate, attempt.purpose) for attempt in broken}) == bool(broken)
+    check_claim(found, judged(history))
+
+
+@given(limits, st.sets(st.integers(0, 20)))
+def test_what_could_not_be_judged_once_changes_nothing(limit: float, breaks_at: set[int]) -> None:
+    alone = {n for n in breaks_at if n - 1 not in breaks_at}
+    found, history = search(lambda rate, long, n: "broken" if n in alone else sharp(limit)(rate, long, n))
+    expected, without = search(sharp(limit))
+    assert found == expected
+    assert judged(history) == without
 
 
 @given(st.lists(st.tuples(st.floats(1, 1e6), st.sampled_from(["ramp", "bisect", "confirm"]),
-                          st.sampled_from(["pass", "fail", "generator-limited", "host-saturated"])), max_size=20))
+                          st.sampled_from(["pass", "fail", "generator-limited", "host-saturated", "broken"])),
+                max_size=20))
 def test_any_history_yields_a_step_or_a_result(attempts: list[tuple]) -> None:
     history = [Attempt(*attempt) for attempt in attempts]
     assert isinstance(next_step(PLAN, history, AMPLE), Step | Capacity)
-    check_claim(capacity(PLAN, history), history)
+    check_claim(capacity(PLAN, history), judged(history))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from common.tweets import STAGES
-from loadgen.evidence import Audited, Evidence, Latency, Offered, Sample
+from loadgen.evidence import Audited, Evidence, Latency, Offered, Sample, Unjudged
 from loadgen.verdict import is_hopeless, judge, must_extend
 
 RATE = 1000.0
@@ -31,15 +31,17 @@ def latency(**p99: float | None) -> dict[str, Latency]:
     return {stage: Latency(60_000, 60_000, p99=value) for stage, value in usual.items()}
 
 
+AUDIT = {stage: Audited(80_000, 0, 0) for stage in AUDITED}
+KILLED = Unjudged("the process of the audit ended")
 GOOD = Evidence(
     rate=RATE, objective_ms=2000, offered=Offered(60_000, 59_990, 0, 10), idle_cpu=0.3, samples=samples(),
-    latency=latency(), drained_s=dict.fromkeys(STAGES, 1.5), audit={stage: Audited(80_000, 0, 0) for stage in AUDITED},
+    latency=latency(), drained_s=dict.fromkeys(STAGES, 1.5), audit=AUDIT,
 )
 BLOCKED, LATE = Offered(60_000, 50_000, 9_000, 1_000), Offered(60_000, 50_000, 0, 10_000)
 GROWS = {"enriched": 100.0, "ranked": 105.0, "searchable": 103.0}
 """A slow stage passes its growth on to those behind it."""
 
-LOST = {**(GOOD.audit or {}), "indexed": Audited(80_000, 3, 0)}
+LOST = {**AUDIT, "indexed": Audited(80_000, 3, 0)}
 
 CASES = {
     "all is well": (GOOD, "pass", None, None),
@@ -78,11 +80,21 @@ CASES = {
         replace(GOOD, latency=latency(enriched=None, ranked=None, searchable=None)), "fail", "enriched", "latency"),
     "something is lost": (replace(GOOD, audit=LOST), "fail", "searchable", "audit"),
     "something is ranked twice": (
-        replace(GOOD, audit={**(GOOD.audit or {}), "ranked": Audited(80_000, 0, 1)}), "fail", "ranked", "audit"),
+        replace(GOOD, audit={**AUDIT, "ranked": Audited(80_000, 0, 1)}), "fail", "ranked", "audit"),
     "it does not drain": (
         replace(GOOD, drained_s={**GOOD.drained_s, "ranked": None}), "fail", "ranked", "drain"),
-    "a burst is too short for a slope": (replace(GOOD, samples=samples(GROWS, seconds=10)), "pass", None, None),
-    "a second has hardly a sample": (replace(GOOD, samples=samples(seconds=0)), "pass", None, None),
+    "a burst is not asked for a slope": (
+        replace(GOOD, samples=samples(GROWS, seconds=10), is_burst=True), "pass", None, None),
+    "a second has hardly a sample": (replace(GOOD, samples=samples(seconds=0), is_burst=True), "pass", None, None),
+    "too few samples for a slope": (replace(GOOD, samples=samples(per_s=1)), "broken", None, "backlog"),
+    "hardly a sample in a minute": (replace(GOOD, samples=samples(seconds=0)), "broken", None, "backlog"),
+    "the audit was killed": (replace(GOOD, audit=KILLED), "broken", None, "audit"),
+    "the audit of a burst was killed": (
+        replace(GOOD, samples=samples(seconds=0), is_burst=True, audit=KILLED), "broken", None, "audit"),
+    "what failed for sure failed, without an audit too": (
+        replace(GOOD, latency=latency(searchable=2001), audit=KILLED), "fail", "searchable", "latency"),
+    "what aged out is no loss": (
+        replace(GOOD, audit={**AUDIT, "stored": Audited(80_000, 0, 0, aged_out=70_000)}), "pass", None, None),
 }
 
 
@@ -94,11 +106,25 @@ def test_verdict(evidence: Evidence, judgement: str, limited_by: str | None, con
     assert list(verdict.findings) == ["offered", "backlog", "latency", "audit", "drain"]
 
 
-def test_what_is_too_short_is_not_judged() -> None:
-    short = judge(replace(GOOD, samples=samples(seconds=59.5)))
-    assert short.findings["backlog"].holds is None
-    few = judge(replace(GOOD, samples=samples(seconds=60, per_s=1)))
-    assert few.findings["backlog"].holds is None
+def test_what_was_not_asked_is_told_from_what_could_not_be_judged() -> None:
+    burst = judge(replace(GOOD, samples=samples(seconds=1), is_burst=True)).findings["backlog"]
+    few = judge(replace(GOOD, samples=samples(seconds=60, per_s=1))).findings["backlog"]
+    short = judge(replace(GOOD, samples=samples(seconds=59.5))).findings["backlog"]
+    assert (burst.holds, burst.asked) == (None, False)
+    assert "not asked" in burst.figure
+    for finding in (few, short):
+        assert (finding.holds, finding.asked) == (None, True)
+        assert "120 over 60 s are needed" in finding.figure
+
+
+def test_the_reason_of_what_is_broken_is_told() -> None:
+    assert judge(replace(GOOD, audit=KILLED)).reason == "audit: not audited: the process of the audit ended"
+
+
+def test_repeats_that_are_legitimate_are_told() -> None:
+    verdict = judge(replace(GOOD, audit={**AUDIT, "enriched": Audited(80_000, 0, 0, repeated=12)}))
+    assert verdict.judgement == "pass"
+    assert "12 repeated" in verdict.findings["audit"].figure
 
 
 @pytest.mark.parametrize(("growth", "extend"), [(0, False), (10, True), (50, False)])

@@ -1,119 +1,189 @@
 """The audit's counting: what is lost, what is twice, and what only looks like it."""
 
-from collections import Counter
-
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cli.audit.ledger import Finding, RankingLedger, RunLedger
-from common.tweets import TOTAL, EnrichedTweet, Ingest
+from cli.audit.ledger import Finding, RunLedger
+from cli.audit.ranking import RankingLedger
+from cli.audit.seqs import BLOCK, Seqs
+from common.lost import Lost
+from common.tweets import ENRICHED, RAW, REJECTED, TOTAL
 
 
-def tweet(tweet_id, *hashtags, run="r", late=False):
-    ingest = Ingest(0, "synthetic", run, tweet_id)
-    return EnrichedTweet(tweet_id, "2026-03-01T10:00:00.250Z", late, list(hashtags), ingest, "7", "en", "a", "a")
+@given(st.lists(st.integers(0, 3 * BLOCK)), st.integers(0, 3 * BLOCK), st.integers(0, 3 * BLOCK))
+def test_seqs_are_a_set(numbers, first, end):
+    seqs, expected = Seqs(), set()
+    for number in numbers:
+        assert seqs.add(number) is (number not in expected)
+        expected.add(number)
+    assert len(seqs) == len(expected)
+    assert all(number in seqs for number in numbers)
+    assert seqs.count(first, end) == sum(first <= number < end for number in expected)
+    absent = [number for start, stop in seqs.absent(first, end) for number in range(start, stop)]
+    assert absent == [number for number in range(first, end) if number not in expected]
+
+
+def test_whole_blocks_are_part_of_the_set():
+    seqs = Seqs()
+    for number in range(2 * BLOCK + 5):
+        seqs.add(number)
+    assert list(seqs.absent(0, 2 * BLOCK + 7)) == [(2 * BLOCK + 5, 2 * BLOCK + 7)]
+    assert not seqs.add(BLOCK + 1)
+    assert BLOCK - 1 in seqs
 
 
 @pytest.fixture
 def run():
     """Three events, of which the last was rejected."""
-    return RunLedger(
-        acknowledged=3, published=Counter({0: 1, 1: 1, 2: 1}), enriched=Counter({0: 1, 1: 1}),
-        rejected=Counter({2: 1}), tweets={0: 100, 1: 101},
-    )
+    ledger = RunLedger("r", acknowledged=3, began_us=1000, rejected=1, tweets=2)
+    for seq in range(3):
+        ledger.published.add(seq)
+        ledger.enriched.add(seq)
+    return ledger
 
 
 def test_a_complete_run_is_clean(run):
-    assert run.check_published() == Finding(3, 3)
-    assert run.check_enriched() == Finding(3, 3, detail={"rejected": 1, "late": 0})
-    assert run.check_stored([0, 1], (), False) == Finding(2, 2)
-    assert run.check_indexed({100: 1, 101: 1, 999: 1}, ()) == Finding(2, 2)
-
-
-def test_missing_events_are_seen_at_each_stage(run):
-    del run.published[1], run.enriched[1]
-    assert run.check_published().missing == 1
-    assert run.check_enriched().missing == 1
-    assert run.check_stored([0], (), False).missing == 1
-    assert run.check_indexed({100: 1}, ()).missing == 1
-
-
-def test_repeats_are_seen_at_each_stage(run):
-    run.published[1] += 1
-    run.rejected[1] += 1  # enriched *and* rejected is twice, too
-    assert run.check_published().duplicated == 1
-    assert run.check_enriched().duplicated == 1
-    assert run.check_stored([0, 1, 1], (), False).duplicated == 1
-    assert run.check_indexed({100: 2, 101: 1}, ()).duplicated == 1
+    assert run.check_published({}) == Finding(3, 3)
+    assert run.check_enriched({}) == Finding(3, 3, detail={"rejected": 1, "late": 0})
+    assert run.check_stored(()) == Finding(2, 2)
+    assert run.check_indexed(Finding(2, 2), (), 0, 0) == Finding(2, 2)
 
 
 def test_an_event_that_was_never_acknowledged_is_not_expected(run):
-    run.published[3], run.enriched[3], run.tweets[3] = 1, 1, 103
-    assert run.check_published() == Finding(3, 3)
-    assert run.check_stored([0, 1], (), False) == Finding(2, 2)
+    run.published.add(3)
+    run.enriched.add(3)
+    assert run.check_published({}) == Finding(3, 3)
+    assert run.check_enriched({}).expected == 3
 
 
-def test_a_tweet_stored_by_another_run_is_already_known(run):
-    finding = run.check_stored([0], {101}, False)
-    assert (finding.found, finding.missing, finding.already_known) == (1, 0, 1)
+def test_missing_numbers_are_given_as_ranges(run):
+    run.acknowledged = 9
+    finding = run.check_published({})
+    assert (finding.missing, finding.missing_seqs) == (6, [("r", 3, 8)])
+    assert run.check_stored([0, 1]).missing_seqs == [("r", 0, 1)]
 
 
-def test_a_tweet_that_comes_twice_in_a_run_is_already_known(run):
-    run.acknowledged, run.tweets[2] = 4, 100
-    finding = run.check_stored([0, 1], {100, 101}, False)
-    assert (finding.found, finding.missing, finding.already_known) == (2, 0, 1)
+def test_repeats_are_seen_at_each_stage(run):
+    run.repeats.update(published=1, enriched=2, stored=3)
+    assert run.check_published({}).duplicated == 1
+    assert run.check_enriched({}).duplicated == 2
+    assert run.check_stored(()).duplicated == 3
+    assert run.check_indexed(Finding(2, 2), (), 4, 0).duplicated == 4
 
 
-def test_what_aged_out_counts_as_found_and_is_named(run):
-    assert run.check_stored([1], (), True) == Finding(2, 2, detail={"aged_out": 1})
-    assert run.check_indexed({101: 1}, {100}) == Finding(2, 2, detail={"aged_out": 1})
+def test_what_was_lost_is_expected_behind_its_reader_no_more(run):
+    run.acknowledged = 10
+    run.lose(Lost("enrich", "r", 2, 7, "2026-01-01T00:00:00Z"))
+    finding = run.check_enriched({})
+    assert (finding.expected, finding.lost_to_retention, finding.missing_seqs) == (5, 5, [("r", 8, 9)])
+    assert run.check_published({}).missing == 7
+
+
+@pytest.mark.parametrize(("stream", "stage"), [(RAW, "published"), (ENRICHED, "enriched"), (REJECTED, "enriched")])
+def test_numbers_below_the_first_behind_a_cut_aged_out(run, stream, stage):
+    run.acknowledged = 10
+    for seq in (7, 8, 9):
+        run.published.add(seq)
+        run.enriched.add(seq)
+    cuts = {stream: {0: (1, 2000)}}
+    run.truncation(stream).see(0, 1, 7)
+    run.truncation(stream).see(0, 1, 9)
+    finding = run.check_published(cuts) if stage == "published" else run.check_enriched(cuts)
+    assert (finding.missing, finding.aged_out, finding.found) == (0, 4, 10)
+
+
+def test_a_run_that_is_not_seen_behind_a_cut_aged_out_only_if_it_began_before(run):
+    run.acknowledged = 10
+    assert run.check_published({RAW: {0: (1, 2000)}}).aged_out == 7
+    assert run.check_published({RAW: {0: (1, 500)}}).missing == 7
 
 
 @pytest.fixture
 def ranking():
     ledger = RankingLedger()
-    ledger.add(tweet(1, "a", "b"), 50)
-    ledger.add(tweet(2, "a"), 50)
-    ledger.add(tweet(3, "a", late=True), 50)
+    ledger.add("r", 50, ("a", "b"))
+    ledger.add("r", 50, ("a",))
     return ledger
+
+
+def check(ranking, counts, *runs, **more):
+    return ranking.check(runs or ("r", "again"), counts, ranking.expected.copy(), **more)
 
 
 EXACT = {(50, TOTAL): 2, (50, "a"): 2, (50, "b"): 1}
 
 
-def test_exact_rankings_are_clean_and_late_tweets_do_not_count(ranking):
-    assert ranking.check(["r"], EXACT).clean
-    assert ranking.check(["r"], EXACT).expected == 2
+def test_exact_rankings_are_clean(ranking):
+    assert check(ranking, EXACT).clean
+    assert check(ranking, EXACT).expected == 2
 
 
 @pytest.mark.parametrize("key", EXACT)
 def test_a_count_too_low_is_missing_and_one_too_high_is_a_repeat(ranking, key):
-    assert ranking.check(["r"], EXACT | {key: EXACT[key] - 1}).missing == 1
-    assert ranking.check(["r"], EXACT | {key: EXACT[key] + 1}).duplicated == 1
+    assert check(ranking, EXACT | {key: EXACT[key] - 1}).missing == 1
+    assert check(ranking, EXACT | {key: EXACT[key] + 1}).duplicated == 1
 
 
 def test_a_hashtag_that_nobody_tweeted_is_a_repeat(ranking):
-    assert ranking.check(["r"], EXACT | {(50, "c"): 1}).duplicated == 1
+    assert check(ranking, EXACT | {(50, "c"): 1}).duplicated == 1
 
 
 def test_a_repeated_tweet_counts_once(ranking):
-    ranking.add(tweet(2, "a"), 50)
-    assert ranking.check(["r"], EXACT) == Finding(3, 2, already_known=1, detail={
+    ranking.repeat("r", 50, ("a",), 50, ("a",))
+    assert check(ranking, EXACT) == Finding(3, 2, already_known=1, detail={
         "hashtags_expected": 3, "hashtags_found": 3})
-    assert ranking.check(["r"], EXACT | {(50, TOTAL): 3}).duplicated == 1
+    assert check(ranking, EXACT | {(50, TOTAL): 3}).duplicated == 1
 
 
 def test_a_tweet_replayed_at_another_time_may_count_in_either_bucket(ranking):
-    ranking.add(tweet(2, "a", run="again"), 90)
+    ranking.repeat("again", 90, ("a",), 50, ("a",))
     again = {(90, TOTAL): 1, (90, "a"): 1}
-    assert ranking.check(["r", "again"], EXACT).clean
-    assert ranking.check(["r", "again"], EXACT | again).clean
-    assert ranking.check(["r", "again"], EXACT | {(90, TOTAL): 2, (90, "a"): 1}).duplicated == 1
+    assert check(ranking, EXACT).clean
+    assert check(ranking, EXACT | again).clean
+    assert check(ranking, EXACT | {(90, TOTAL): 2, (90, "a"): 1}).duplicated == 1
 
 
 def test_only_the_buckets_of_the_run_are_judged(ranking):
-    ranking.add(tweet(9, run="other"), 70)
-    assert ranking.check(["r"], EXACT).clean
-    assert ranking.check(["other"], EXACT).missing == 1
+    ranking.add("other", 70, ())
+    assert check(ranking, EXACT, "r").clean
+    assert check(ranking, EXACT, "other").missing == 1
+
+
+def test_what_was_enriched_while_the_counts_were_read_may_be_in_them_or_not(ranking):
+    before = ranking.expected.copy()
+    ranking.add("r", 50, ("a",))
+    more = {(50, TOTAL): 3, (50, "a"): 3, (50, "b"): 1}
+    assert ranking.check(["r"], EXACT, before).clean
+    assert ranking.check(["r"], more, before).clean
+    assert ranking.check(["r"], EXACT, ranking.expected.copy()).missing == 2
+    assert ranking.check(["r"], more | {(50, TOTAL): 4}, before).duplicated == 1
+
+
+def test_a_bucket_that_nobody_holds_any_more_aged_out(ranking):
+    finding = check(ranking, {}, aged={50})
+    assert (finding.missing, finding.aged_out, finding.found) == (0, 2, 2)
+    assert check(ranking, {}, aged={45}).missing == 5
+
+
+def test_a_bucket_that_retention_took_from_its_reader_is_lost_and_not_missing(ranking):
+    finding = check(ranking, {(50, TOTAL): 1, (50, "a"): 1, (50, "b"): 1}, lost=[(45, 50)])
+    assert (finding.missing, finding.lost_to_retention, finding.expected, finding.found) == (0, 1, 1, 1)
+    assert check(ranking, {}, lost=[(55, 60)]).missing == 5
+    assert check(ranking, EXACT | {(50, "a"): 3}, lost=[(45, 50)]).duplicated == 1
+
+
+def test_no_count_is_too_high_where_tweets_were_cut_off(ranking):
+    high = EXACT | {(50, TOTAL): 9}
+    assert check(ranking, high, cut=49).duplicated == 7
+    assert check(ranking, high, cut=50).clean
+
+
+def test_what_was_passed_over_may_be_counted_or_not(ranking):
+    ranking.pass_over(50, ("a",))
+    assert check(ranking, EXACT).clean
+    assert check(ranking, {(50, TOTAL): 1, (50, "a"): 1, (50, "b"): 1}).clean
+    assert check(ranking, {(50, TOTAL): 1, (50, "a"): 1}).missing == 1
 
 
 def test_findings_add_up():

@@ -1,0 +1,89 @@
+"""An audit in a process of its own: a call of a stream store's client may never return while its server is held up."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from common.settings import Settings
+from deploy.local.process import ends_with_parent
+from middleware.base import Start
+
+
+class NotJudged(Exception):
+    """The audit could not tell whether anything is missing or twice; the message says why."""
+
+
+class AuditProcess:
+    """`python -m cli.audit.following`, with a deadline for each of its answers."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def follows(self, timeout: float) -> None:
+        """Returns when it reads the streams; raises NotJudged."""
+        self._answer(timeout, "it did not reach the streams")
+
+    def stages(self, runs: Sequence[str] | None, timeout: float, grace: float) -> dict[str, dict[str, Any]]:
+        """Findings of the runs, or of all, as JSON. It has `timeout` seconds, and is waited for `grace` longer.
+
+        Raises NotJudged.
+        """
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"runs": runs, "timeout": timeout}).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError as error:
+            raise NotJudged("the process of the audit ended") from error
+        answer = self._answer(timeout + grace, "it did not answer in time: a server may be held up")
+        if "not_judged" in answer:
+            raise NotJudged(answer["not_judged"])
+        return dict(answer["stages"])
+
+    def _answer(self, timeout: float, otherwise: str) -> dict[str, Any]:
+        """The next line."""
+        assert self._process.stdout is not None
+        until, line = time.monotonic() + timeout, b""
+        while not line.endswith(b"\n"):
+            ready, _, _ = select.select([self._process.stdout], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                raise NotJudged(otherwise)
+            part = os.read(self._process.stdout.fileno(), 65536)
+            if not part:
+                raise NotJudged("the process of the audit ended")
+            line += part
+        return dict(json.loads(line))
+
+
+@contextmanager
+def auditing(settings: Settings, start: Start, errors: IO[Any] | None = None) -> Iterator[AuditProcess]:
+    """The process, which is gone afterwards whatever it was held up in. It goes with its parent, too."""
+    process = subprocess.Popen(
+        ends_with_parent([sys.executable, "-m", "cli.audit.following", settings.instance, start]), process_group=0,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+    )
+    try:
+        yield AuditProcess(process)
+    finally:
+        _end(process)
+
+
+END_SECONDS = 1.0
+"""How long it may take to remove its consumer groups."""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    assert process.stdin is not None
+    try:
+        process.stdin.close()
+        process.wait(END_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        process.kill()
+        process.wait()

@@ -1,0 +1,107 @@
+"""Reads one stream to ends that were fixed before, and knows where retention has cut it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from common.tweets import STREAMS
+from middleware.base import Consumer, Middleware, Overtaken, Position, Start
+
+POLL_EVENTS, POLL_S = 10_000, 0.1
+
+
+class TooLate(Exception):
+    """The deadline passed before everything was read, so that nothing can be judged."""
+
+
+@dataclass
+class Cut:
+    """Retention removed what was before this place of a partition; `since_us` is of the first event behind it."""
+
+    number: int
+    since_us: int | None = None
+
+
+Take = Callable[[list[bytes], list[int]], None]
+"""Is given events, and the partition of each."""
+
+
+class StreamReader:
+    """Hands out every event once; for a group of its own, which commits nothing."""
+
+    def __init__(self, middleware: Middleware, stream: str, group: str, start: Start) -> None:
+        self.stream = stream
+        self.cuts: dict[int, Cut] = {}
+        """By partition, the last cut of each that was cut before everything of it was read."""
+
+        self._middleware, self._group = middleware, group
+        self._from_head = start == "head"
+        self._sighted: set[int] = set()
+        """Partitions of which something came since the stream was opened at its head."""
+
+        self._last: dict[int, int] = {}
+        """By partition, the offset of the last event taken."""
+
+        self._consumer: Consumer = middleware.consumer(stream, group, start=start)
+
+    def end(self) -> Position:
+        """Where the stream ends now."""
+        return self._middleware.end(self.stream)
+
+    def read_to(self, end: Position, take: Take, until: float) -> None:
+        """Returns when everything before `end` was taken; raises TooLate at `until`, in monotonic seconds."""
+        while not self._consumer.has_reached(end):
+            if time.monotonic() > until:
+                raise TooLate(f"{self.stream} could not be read to its end in time")
+            try:
+                events = self._consumer.poll(POLL_EVENTS, POLL_S)
+                places = [self._consumer.place(index).partition("/") for index in range(len(events))]
+            except Overtaken:
+                self._reopen()
+                continue
+            self._hand_out(events, [(int(partition), int(offset)) for partition, _, offset in places], take)
+
+    def close(self) -> None:
+        self._consumer.close()
+        self._middleware.forget_group(self.stream, self._group)
+
+    def _reopen(self) -> None:
+        """Goes on at the head, from which on everything is still there."""
+        self._consumer.close()
+        self._consumer = self._middleware.consumer(self.stream, self._group, start="head")
+        self._from_head = True
+        self._sighted.clear()
+
+    def _hand_out(self, events: list[bytes], places: list[tuple[int, int]], take: Take) -> None:
+        """Passes over what was taken before the stream was opened again."""
+        fresh, partitions = [], []
+        for event, (partition, offset) in zip(events, places, strict=True):
+            if self._from_head and partition not in self._sighted:
+                self._sighted.add(partition)
+                if offset > self._last.get(partition, 0):
+                    self.cuts[partition] = Cut(self.cuts[partition].number + 1 if partition in self.cuts else 1)
+            if offset > self._last.get(partition, -1):
+                self._last[partition] = offset
+                fresh.append(event)
+                partitions.append(partition)
+        if fresh:
+            take(fresh, partitions)
+
+
+def latest(cuts: Iterable[Cut]) -> float:
+    """When the first event behind the last cut was sent, in seconds since the epoch; -∞ if nothing was cut."""
+    return max((cut.since_us / 1e6 for cut in cuts if cut.since_us is not None), default=float("-inf"))
+
+
+def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, StreamReader]:
+    """A reader of each stream, closed with the stack."""
+    group = f"audit-{uuid.uuid4().hex[:12]}"
+    readers = {}
+    for stream in STREAMS:
+        readers[stream] = StreamReader(middleware, stream, group, start)
+        stack.callback(readers[stream].close)
+    return readers

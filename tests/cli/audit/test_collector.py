@@ -1,0 +1,320 @@
+"""The audit over stages in memory: what it reads, what it waits for, what it takes for lost."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from cli.audit.ledger import Finding
+from cli.audit.reader import TooLate
+from common.lost import Lost, record_lost
+from common.tweets import ENRICHED, RAW, REJECTED, to_json
+from tests.cli.audit.chain import ALL, Chain
+
+
+def missing(stages: dict[str, Finding]) -> dict[str, int]:
+    return {name: finding.missing for name, finding in stages.items() if finding.missing}
+
+
+def check_sums(stages: dict[str, Finding]) -> None:
+    for name, finding in stages.items():
+        assert finding.expected == finding.found + finding.already_known + finding.missing, (name, finding)
+
+
+def test_what_went_through_is_clean(chain: Chain) -> None:
+    chain.flow("r", 50)
+    stages = chain.stages()
+    assert tuple(stages) == ALL
+    assert all(finding.clean and finding.expected == finding.found == 50 for finding in stages.values()), stages
+    check_sums(stages)
+
+
+def test_it_judges_what_was_acknowledged_when_it_began_though_a_source_goes_on(chain: Chain) -> None:
+    chain.flow("r", 50)
+    with chain.audit() as collector:
+        collector.follow(dict(chain.manifests))
+        reads = 0
+
+        def go_on() -> None:
+            nonlocal reads
+            reads += 1
+            chain.rank(chain.enrich(chain.publish("another", 10), first_id=5_000_000))
+
+        chain.memory.on_poll = go_on
+        stages = collector.round(time.monotonic() + 60)
+    assert reads < 20
+    assert not missing(stages)
+    assert stages["published"].expected == 50
+
+
+def test_an_end_that_is_not_reached_in_time_is_no_judgement(chain: Chain) -> None:
+    chain.flow("r", 50)
+    with chain.audit() as collector:
+        collector.follow(chain.manifests)
+        with pytest.raises(TooLate, match=RAW):
+            collector.round(time.monotonic() - 1)
+
+
+def test_it_waits_for_what_comes_to_later_stages_later(chain: Chain) -> None:
+    stamps = chain.publish("r", 10)
+    with chain.audit() as collector:
+        collector.follow(chain.manifests)
+        until = time.monotonic() + 60
+        assert missing(collector.round(until)) == {"enriched": 10}
+        tweets = chain.enrich(stamps)
+        assert missing(collector.round(until)) == {"ranked": 20, "stored": 10, "indexed": 10}
+        chain.rank(tweets)
+        assert missing(collector.round(until)) == {"stored": 10, "indexed": 10}
+        chain.search(tweets)
+        stages = collector.round(until)
+    assert all(finding.clean and finding.found == 10 for finding in stages.values()), stages
+
+
+@pytest.mark.parametrize("stream", [RAW, ENRICHED])
+def test_one_that_is_lost_in_a_stream_is_named(chain: Chain, stream: str) -> None:
+    chain.flow("r", 50)
+    partition = chain.memory.logs[stream].partitions[0]
+    partition.events[20:21] = []
+    stages = chain.stages()
+    stage = "published" if stream == RAW else "enriched"
+    assert stages[stage].missing_seqs == [("r", 20, 20)]
+    assert missing(stages) == {stage: 1}
+
+
+@pytest.mark.parametrize("stream", [RAW, ENRICHED])
+def test_a_repeat_in_a_stream_is_seen_there_only(chain: Chain, stream: str) -> None:
+    chain.flow("r", 50)
+    chain.send(stream, [("again", chain.memory.events(stream)[7])])
+    stages = chain.stages()
+    assert {name for name, finding in stages.items() if finding.duplicated} == (
+        {"published"} if stream == RAW else {"enriched"})
+    assert not missing(stages)
+
+
+# -- What aged out
+
+
+def test_what_aged_out_of_each_store_is_found_and_nothing_is_missing(chain: Chain) -> None:
+    """As when 5,120,264 tweets were stored and 5,000,000 rows are kept."""
+    chain.flow("r", 3000)
+    chain.memory.truncate(RAW, 100)
+    stages = chain.stages()
+    assert not missing(stages)
+    assert {name: finding.aged_out for name, finding in stages.items()} == {
+        "published": 100, "enriched": 0, "ranked": 0, "stored": 2000, "indexed": 2900}
+    check_sums(stages)
+
+
+def test_a_run_that_follows_another_through_the_bounds(chain: Chain) -> None:
+    chain.flow("old", 1500)
+    with chain.audit("tail") as collector:
+        chain.flow("new", 1700, first_id=2_000_000)
+        collector.follow({"new": chain.manifests["new"]})
+        stages = collector.round(time.monotonic() + 60)
+    assert not missing(stages)
+    assert (stages["stored"].aged_out, stages["indexed"].aged_out) == (700, 1600)
+    assert chain.stages("old")["stored"].aged_out == 1500
+
+
+@pytest.mark.parametrize("start", ["head", "tail"])
+@pytest.mark.parametrize("withheld", [0, 5, 1999, 2000, 2998])
+def test_one_that_was_never_stored_is_missing_wherever_it_was(chain: Chain, start: str, withheld: int) -> None:
+    with chain.audit("tail") as following:
+        for _ in range(30):
+            tweets = chain.enrich(chain.publish("r", 100))
+            chain.rank(tweets)
+            chain.search([tweet for tweet in tweets if tweet.ingest.seq != withheld])
+        following.follow(chain.manifests)
+        stages = following.round(time.monotonic() + 60) if start == "tail" else chain.stages()
+    assert stages["stored"].missing == 1, stages["stored"]
+    if withheld >= 2000:
+        assert stages["stored"].missing_seqs == [("r", withheld, withheld)]
+    if withheld >= 2900:
+        assert stages["indexed"].missing_seqs == [("r", withheld, withheld)]
+    check_sums(stages)
+
+
+def test_a_row_deleted_above_the_oldest_is_missing_and_one_below_is_not(chain: Chain) -> None:
+    chain.flow("r", 3000)
+    chain.delete_rows("seq IN (2100, 2500, 2990)")
+    stages = chain.stages()
+    assert stages["stored"].missing_seqs == [("r", 2100, 2100), ("r", 2500, 2500), ("r", 2990, 2990)]
+    assert stages["stored"].aged_out == 2000
+    assert not stages["indexed"].missing, "its rows are there"
+    chain.delete_rows("seq < 2200")
+    assert chain.stages()["stored"].missing_seqs == [("r", 2500, 2500), ("r", 2990, 2990)]
+
+
+def test_rows_deleted_right_above_the_oldest_are_missing(chain: Chain) -> None:
+    chain.flow("r", 3000)
+    chain.delete_rows("seq BETWEEN 2001 AND 2003")
+    stages = chain.stages()
+    assert stages["stored"].missing_seqs == [("r", 2001, 2003)]
+
+
+def test_a_row_that_the_index_lost_is_missing_and_an_older_one_is_not(chain: Chain) -> None:
+    chain.flow("r", 3000)
+    chain.index.rows.remove(1_000_000 + 2950)
+    assert chain.stages()["indexed"].missing_seqs == [("r", 2950, 2950)]
+    chain.index.rows.append(1_000_000 + 2951)
+    assert chain.stages()["indexed"].duplicated == 1
+
+
+@pytest.mark.parametrize("stream", [RAW, ENRICHED])
+def test_an_event_missing_behind_the_head_of_a_cut_stream_is_no_retention(chain: Chain, stream: str) -> None:
+    chain.flow("gone", 30)
+    chain.now_s += 60
+    chain.flow("r", 50, first_id=2_000_000)
+    chain.memory.truncate(stream, 40)
+    partition = chain.memory.logs[stream].partitions[0]
+    del partition.events[20], partition.keys[20]
+    stages = chain.stages()
+    stage = "published" if stream == RAW else "enriched"
+    assert stages[stage].missing_seqs == [("r", 30, 30)]
+    assert stages[stage].aged_out == 40
+    check_sums(stages)
+
+
+def test_a_run_that_began_behind_the_cut_is_missing_as_a_whole(chain: Chain) -> None:
+    chain.flow("old", 30)
+    chain.memory.truncate(RAW, 10)
+    chain.now_s += 60
+    chain.publish("lost", 20)
+    partition = chain.memory.logs[RAW].partitions[0]
+    del partition.events[-20:], partition.keys[-20:]
+    stages = chain.stages("lost")
+    assert (stages["published"].missing, stages["published"].aged_out) == (20, 0)
+
+
+def test_retention_that_overtakes_the_audit_is_told_from_loss(chain: Chain) -> None:
+    chain.flow("r", 50)
+    with chain.audit() as collector:
+        until = time.monotonic() + 60
+        collector.follow(chain.manifests)
+        assert not missing(collector.round(until))
+        chain.flow("r", 50)
+        chain.memory.truncate(RAW, 80)
+        collector.follow(chain.manifests)
+        stages = collector.round(until)
+    assert not missing(stages)
+    assert (stages["published"].aged_out, stages["published"].duplicated) == (30, 0)
+
+
+def test_events_of_two_partitions_age_out_by_the_order_of_each(tmp_path: Path) -> None:
+    chain = Chain(tmp_path, partitions=2)
+    chain.flow("r", 3000)
+    stages = chain.stages()
+    assert not missing(stages)
+    assert stages["stored"].aged_out == 2000
+    chain.delete_rows("seq = 2600")
+    assert chain.stages()["stored"].missing_seqs == [("r", 2600, 2600)]
+
+
+def test_a_tweet_that_comes_again_after_its_row_aged_out_is_stored_again_or_known(chain: Chain) -> None:
+    tweets = chain.flow("r", 200)
+    again = chain.publish("again", 200)
+    repeated = chain.enrich(again)  # the same ids
+    chain.search(repeated)
+    stages = chain.stages()
+    assert stages["stored"].already_known == stages["indexed"].already_known == len(tweets)
+    assert stages["ranked"].already_known == 200
+    chain.flow("others", 1500, first_id=9_000_000)
+    stages = chain.stages()
+    assert not missing(stages)
+    assert stages["stored"].already_known == 200
+    check_sums(stages)
+
+
+# -- What was given up
+
+
+def test_what_was_lost_to_retention_is_listed_and_not_missing(chain: Chain) -> None:
+    stamps = chain.publish("r", 50)
+    chain.memory.truncate(RAW, 10)
+    chain.through(stamps[10:])
+    record_lost(chain.settings, [Lost("enrich", "r", 0, 9, "2026-01-01T00:00:00Z")])
+    stages = chain.stages()
+    assert not missing(stages)
+    assert stages["enriched"].lost_to_retention == 10
+    assert stages["enriched"].expected == 40
+    check_sums(stages)
+
+
+def test_what_the_search_consumer_gave_up_is_not_expected_in_the_stores(chain: Chain) -> None:
+    tweets = chain.enrich(chain.publish("r", 50))
+    chain.rank(tweets)
+    chain.search([tweet for tweet in tweets if not 20 <= tweet.ingest.seq < 30])
+    assert missing(chain.stages()) == {"stored": 10, "indexed": 10}
+    record_lost(chain.settings, [Lost("search-consumer", "r", 20, 29, "2026-01-01T00:00:00Z")])
+    stages = chain.stages()
+    assert not missing(stages)
+    assert (stages["stored"].lost_to_retention, stages["indexed"].lost_to_retention) == (10, 10)
+    check_sums(stages)
+
+
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_parked_event_counts_once_and_is_not_expected_behind_its_reader(chain: Chain, times: int) -> None:
+    tweets = chain.enrich(chain.publish("r", 50))
+    chain.rank(tweets[:-1])
+    chain.search(tweets[:-1])
+    for _ in range(times):
+        chain.park("search-consumer", to_json(tweets[-1]), f"{ENRICHED}/0/49")
+        chain.park("trending", to_json(tweets[-1]), f"{ENRICHED}/0/49")
+    stages = chain.stages()
+    assert all(finding.clean for finding in stages.values()), stages
+    assert {name: finding.parked for name, finding in stages.items()} == {
+        "published": 0, "enriched": 0, "ranked": 1, "stored": 1, "indexed": 1}
+
+
+def test_a_parked_event_that_comes_after_it_was_waited_for(chain: Chain) -> None:
+    tweets = chain.enrich(chain.publish("r", 50))
+    chain.rank(tweets[:-1])
+    chain.search(tweets[:-1])
+    with chain.audit() as collector:
+        until = time.monotonic() + 60
+        collector.follow(chain.manifests)
+        assert set(missing(collector.round(until))) == {"ranked", "stored", "indexed"}
+        chain.park("search-consumer", to_json(tweets[-1]), f"{ENRICHED}/0/49")
+        chain.park("trending-consumer", to_json(tweets[-1]), f"{ENRICHED}/0/49")
+        assert not missing(collector.round(until))
+
+
+@pytest.mark.parametrize("garbage", [b"\xff", b"[]", b'{"ingest": 5}', b'{"tweet_id":1}'])
+def test_what_cannot_be_read_is_counted_and_stops_nothing(chain: Chain, garbage: bytes) -> None:
+    chain.flow("r", 50)
+    before = {stream: len(chain.memory.events(stream)) for stream in chain.memory.logs}
+    for stream in before:
+        chain.send(stream, [("", garbage)])
+    chain.park("search-consumer", garbage, f"{ENRICHED}/0/50")
+    stages = chain.stages()
+    assert all(finding.clean for finding in stages.values()), stages
+    assert (stages["enriched"].detail["unreadable"], stages["stored"].parked) == (1, 1)
+    written = {stream: len(events) - 1 for stream in before if (events := chain.memory.events(stream))}
+    assert written == before | {REJECTED: before[REJECTED] + 1}, "an audit writes nothing"
+
+
+# -- Memory
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("many", [80_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain, many: int) -> None:
+    """What is left grows with runs, buckets and bounds. (The middleware of the test itself copies 8 bytes an event.)"""
+    def peak() -> int:
+        tracemalloc.start()
+        try:
+            assert not missing(chain.stages())
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peaks, held = [], 0
+    for count in (20_000, many):
+        for _ in range(held, count, 10_000):
+            chain.through(chain.publish("ended", 10_000))
+        held = count
+        peaks.append(peak())
+    assert peaks[1] - peaks[0] < 0.1 * peaks[0] + 10 * many, peaks

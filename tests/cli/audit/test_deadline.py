@@ -1,0 +1,125 @@
+"""The audit ends in time, whatever its servers do, and says what it could not judge."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from cli.audit import process
+from cli.audit.command import CLEAN, NOT_CLEAN, NOT_JUDGED, ONLY_LOST, audit, status
+from cli.audit.following import answer, complete
+from cli.audit.ledger import Finding
+from cli.audit.process import AuditProcess, NotJudged
+from cli.audit.reader import TooLate
+from cli.audit.repeats import legitimate
+from common.settings import Settings
+from middleware.base import SparkBinding, Unreachable
+from tests.cli.audit.chain import ALL, Chain
+
+
+def stages(**changes: int) -> dict:
+    return {name: Finding(5, 5, **(changes if name == "stored" else {})).as_json() for name in ALL}
+
+
+@pytest.mark.parametrize(("found", "expected"), [
+    (stages(), CLEAN), (stages(missing=1), NOT_CLEAN), (stages(duplicated=1), NOT_CLEAN), (stages(aged_out=3), CLEAN),
+    (stages(parked=1), CLEAN), (stages(lost_to_retention=1), ONLY_LOST),
+    (stages(lost_to_retention=1, missing=1), NOT_CLEAN),
+])
+def test_each_outcome_has_its_status(found: dict, expected: int) -> None:
+    assert status(found) == expected
+
+
+def test_no_round_begins_that_would_end_too_late() -> None:
+    rounds = []
+
+    def once(until: float) -> dict[str, Finding]:
+        rounds.append(time.monotonic())
+        return {"published": Finding(1, 0, 1)}
+
+    until = time.monotonic() + 0.5
+    assert complete(once, until)["published"].missing == 1
+    assert len(rounds) == 1
+
+
+def test_a_stage_that_becomes_complete_is_waited_for() -> None:
+    left = iter((2, 1, 0, 0, 0))
+    found = complete(lambda until: {"published": Finding(2, 0, next(left))}, time.monotonic() + 600)
+    assert found["published"].clean
+    assert list(left) in ([], [0])
+
+
+@pytest.mark.parametrize("error", [TooLate("tweets-raw"), Unreachable("nobody answers"), OSError("x")])
+def test_what_cannot_be_read_is_not_judged_and_says_why(chain: Chain, error: Exception) -> None:
+    class Broken:
+        def follow(self, manifests: dict) -> None: ...
+
+        def round(self, until: float) -> dict[str, Finding]:
+            raise error
+
+    said = answer(chain.settings, Broken(), {}, time.monotonic() + 5)
+    assert str(error) in said["not_judged"]
+
+
+HUNG = """
+import sys, time
+print('{"following": "x"}', flush=True)
+sys.stdin.readline()
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def hung() -> subprocess.Popen[bytes]:
+    with subprocess.Popen([sys.executable, "-c", HUNG], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        yield child
+        child.kill()
+
+
+def test_an_audit_whose_server_never_answers_is_not_waited_for(hung: subprocess.Popen[bytes]) -> None:
+    audited = AuditProcess(hung)
+    audited.follows(60)
+    with pytest.raises(NotJudged, match="held up"):
+        audited.stages(None, timeout=0.2, grace=0.1)
+
+
+def test_an_audit_that_was_killed_is_not_judged(hung: subprocess.Popen[bytes]) -> None:
+    audited = AuditProcess(hung)
+    audited.follows(60)
+    hung.kill()
+    with pytest.raises(NotJudged, match="ended"):
+        audited.stages(["r"], timeout=60, grace=60)
+
+
+def test_the_command_ends_although_its_process_hangs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(home=tmp_path, instance="hung")
+    settings.save()
+    monkeypatch.setenv("MURMUR_HOME", str(tmp_path))
+    monkeypatch.setattr(process, "ends_with_parent", lambda command: [sys.executable, "-c", HUNG])
+    result = CliRunner().invoke(audit, ["--instance", "hung", "--timeout", "1"])
+    assert result.exit_code == NOT_JUDGED
+    assert "not judged" in result.output
+    assert not [line for line in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+                if HUNG in Path(f"/proc/{line}/cmdline").read_text()], "it has left its process"
+
+
+AT_LEAST_ONCE = SparkBinding("kafka", "", "", "", "", "", batch_events=1000)
+
+
+@pytest.mark.parametrize(("repeats", "binding", "bound", "died", "allowed"), [
+    (500, AT_LEAST_ONCE, None, True, 500),
+    (500, AT_LEAST_ONCE, None, False, 0),
+    (1500, AT_LEAST_ONCE, None, True, 1000),
+    (1500, AT_LEAST_ONCE, 200, True, 200),
+    (500, SparkBinding("pravega", "", "", "", "", "", exactly_once=True), None, True, 0),
+])
+def test_repeats_are_legitimate_of_a_sink_at_least_once_whose_spark_died(
+    repeats: int, binding: SparkBinding, bound: int | None, died: bool, allowed: int
+) -> None:
+    assert legitimate(repeats, binding, bound, died) == allowed
