@@ -189,10 +189,14 @@ class Kafka(Middleware):
         return self._edge(stream, OffsetSpec.earliest())
 
     def committed(self, stream: str, group: str) -> Position | None:
+        """The head of a partition of which the group has committed nothing: it would begin there."""
         partitions, topic = self._partitions(stream), self.stream_name(stream)
         with self._raising(Unreachable, f"cannot look for the group {group} of {stream}"):
             found = positions.committed(self._client(), topic, partitions, self._group(stream, group))
-        return Position(stream, self._life(stream), found) if found else None
+        if not found:
+            return None
+        head = self.head(stream)
+        return Position(stream, head.life, {**head.offsets, **found})
 
     def move_group(self, stream: str, group: str, to: Position) -> None:
         self._once_settled(

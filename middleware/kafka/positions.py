@@ -25,12 +25,11 @@ def oldest_at(client: AdminClient, topic: str, partitions: Iterable[int]) -> flo
 
 
 def committed(client: AdminClient, topic: str, partitions: Iterable[int], group: str) -> dict[int, int]:
-    """Empty if there is no such group; of a partition of which it has committed nothing, the beginning."""
+    """Of those partitions of which the group has committed something; empty if there is no such group."""
     wanted = [TopicPartition(topic, partition) for partition in partitions]
     request = [ConsumerGroupTopicPartitions(group, wanted)]
     answer = client.list_consumer_group_offsets(request, request_timeout=ANSWER_SECONDS)[group].result()
-    found = {at.partition: at.offset for at in _without_error(answer)}
-    return {n: max(0, offset) for n, offset in found.items()} if max(found.values(), default=-1) >= 0 else {}
+    return {at.partition: at.offset for at in _without_error(answer) if at.offset >= 0}
 
 
 def commit(client: AdminClient, topic: str, group: str, to: Mapping[int, int]) -> None:

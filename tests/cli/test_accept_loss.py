@@ -1,7 +1,11 @@
 """What a reader has lost: the account of it, and how it is found over a middleware in memory."""
 
-import pytest
+import json
 
+import pytest
+from click.testing import CliRunner, Result
+
+from cli.accept_loss import accept_loss, command
 from cli.accept_loss.account import Run, lost
 from cli.accept_loss.command import accept, find_overtaken
 from cli.accept_loss.finding import find
@@ -112,3 +116,41 @@ def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
         consumer.commit()
     memory.truncate(ENRICHED, 70)
     assert find_overtaken(memory, SEARCH) == {}
+
+
+@pytest.fixture
+def asked(memory, monkeypatch):
+    """Runs the command over the memory, for the readers that need no Spark; nobody is at a terminal."""
+    memory.settings.save()
+    monkeypatch.setenv("MURMUR_SETTINGS", str(memory.settings.settings_file))
+    monkeypatch.setenv("MURMUR_HOME", str(memory.settings.home))
+    monkeypatch.setattr(command, "connect", lambda settings: memory)
+    monkeypatch.setattr(command, "READERS", tuple(reader for reader in READERS if reader.kind == "group"))
+
+    def run_command(*options: str) -> Result:
+        return CliRunner().invoke(accept_loss, options)
+
+    return run_command
+
+
+def test_it_changes_nothing_where_nobody_can_be_asked(memory, asked):
+    result = asked()
+    assert result.exit_code == 1
+    assert "run r: 20 to 29 (10 tweets)" in result.output
+    assert "--yes" in result.output
+    assert read_lost(memory.settings) == []
+    assert find_overtaken(memory, SEARCH)
+
+
+def test_it_tells_programs_what_was_lost_and_that_nothing_was(memory, asked):
+    result = asked("--yes", "--json")
+    told = json.loads(result.output)
+    assert told["readers"] == ["search-consumer"]
+    assert [(one["run"], one["first_seq"], one["last_seq"]) for one in told["lost"]] == [("r", 20, 29), ("r", 31, 40)]
+    assert json.loads(asked("--yes", "--json").output) == {"readers": [], "lost": []}
+    assert "nothing to accept" in asked().output
+
+
+def test_another_reader_is_left_alone(memory, asked):
+    assert json.loads(asked("--reader", "trending-consumer", "--yes", "--json").output)["readers"] == []
+    assert find_overtaken(memory, SEARCH)

@@ -77,6 +77,7 @@ def test_it_stands_until_the_loss_is_accepted(
     ingest(stack, run)
     gone = lose_first(middleware, stream, f"ahead-{process}")
     asked.startProcess(process, False)
+    eventually("status tells it", lambda: (stack.status()["retention"][reader] or 0) >= 1, 60)
     time.sleep(STANDS_S)
     assert stored(stack, run) == set()
 
