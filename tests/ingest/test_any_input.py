@@ -49,7 +49,7 @@ def goes_through(body: bytes) -> None:
     for event in (published, dated):
         origin = Origin(event)
         with suppress(Rejection):
-            examined(origin, SETTINGS.max_event_bytes)
+            examined(origin, SETTINGS.max_event_bytes, SETTINGS.max_hashtags)
         assert origin.ingest is not None
         assert (origin.ingest.run, origin.ingest.seq) == ("run-1", 7)
     assert (objection(payload, SETTINGS.max_event_bytes) is None) == (
