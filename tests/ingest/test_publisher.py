@@ -125,6 +125,15 @@ def test_a_recovery_that_failed_half_way_is_gone_on_with(
     assert seqs(middleware, RUN) == each_once(5)
 
 
+def test_a_run_that_died_before_it_archived_anything_is_recovered(settings: Settings, middleware: Memory) -> None:
+    ManifestWriter.create(settings, RUN, "test", {}).close()
+    [manifest] = dead_runs(settings)
+    with recover(settings, middleware, manifest) as publisher:
+        publish(publisher, 2)
+        publisher.finish()
+    assert read_manifests(settings)[RUN].total == 2
+
+
 def test_nothing_is_tried_again_once_it_is_to_stop(settings: Settings, middleware: Memory) -> None:
     stop = threading.Event()
     stop.set()
