@@ -125,7 +125,13 @@ def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, a
 
     results = []
     for manifest in dead_runs(settings):
-        publisher = recover(settings, middleware, manifest, stop)
+        if stop.is_set():
+            manifest.close()
+            break
+        try:
+            publisher = recover(settings, middleware, manifest, stop)
+        except Stranded as error:
+            raise click.ClickException(f"run {manifest.manifest.run}: {error}") from error
         source = None if stop.is_set() else rest(manifest.manifest)
         results.append(_drive(settings, source, publisher, manifest, stop, as_json))
     if not results and not as_json:
