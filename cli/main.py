@@ -9,7 +9,6 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
-from common.disk import DiskFull
 from deploy.local.instances import PortTaken
 from deploy.local.process import MissingProgram
 from deploy.local.readiness import NotReady
@@ -18,7 +17,7 @@ from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
 from middleware.base import MiddlewareError
 
 EXPECTED = (
-    MissingProgram, PortTaken, NotRunning, NotReady, MiddlewareError, DiskFull, DiskShort, GeneratorFailed, StackBroken,
+    MissingProgram, PortTaken, NotRunning, NotReady, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 
