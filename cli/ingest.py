@@ -23,7 +23,7 @@ from common.disk import DiskFull
 from common.settings import Settings
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
-from ingest.manifest import ManifestWriter
+from ingest.manifest import ManifestWriter, RunExists
 from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.source import Source
 from middleware import connect
@@ -73,7 +73,10 @@ def ingest(name: str | None, rate: float | None, limit: int | None, paths: tuple
         rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
         options = {**source.options(), "rate": rate, "limit": limit}
         producer = middleware.producer(RAW)  # fails before there is a run, if it fails
-        manifest = ManifestWriter.create(settings, run, source.name, options)
+        try:
+            manifest = ManifestWriter.create(settings, run, source.name, options)
+        except (DiskFull, RunExists) as error:
+            raise click.ClickException(str(error)) from error
         publisher = Publisher(settings, middleware, manifest, producer, stop)
         result = _drive(settings, source, publisher, manifest, stop, as_json)
     _print([result], as_json)
@@ -125,7 +128,13 @@ def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, a
 
     results = []
     for manifest in dead_runs(settings):
-        publisher = recover(settings, middleware, manifest, stop)
+        if stop.is_set():
+            manifest.close()
+            break
+        try:
+            publisher = recover(settings, middleware, manifest, stop)
+        except Stranded as error:
+            raise click.ClickException(f"run {manifest.manifest.run}: {error}") from error
         source = None if stop.is_set() else rest(manifest.manifest)
         results.append(_drive(settings, source, publisher, manifest, stop, as_json))
     if not results and not as_json:

@@ -34,6 +34,9 @@ HISTORY_SECONDS = 30
 SPANS = 600
 """So many seconds in which something was published are remembered: a larger backlog counts as this."""
 
+ENDED = "ended"
+"""Stands for all processes of a stage that ended for good."""
+
 WRITE_SECONDS = 0.5
 """How often each process writes."""
 
@@ -61,11 +64,13 @@ class Second:
 class StageTelemetry:
     """Counts one process's part of a stage. `record` is for one thread; a thread of its own writes to Redis.
 
-    `process` is unique among the live processes of the stage and stable across restarts of the same one.
+    `process` is unique among the live processes of the stage and stable across restarts of the same one. Of *published*
+    it is the run; those that ended are folded into one, so that their totals stay and their number does not grow.
     """
 
     def __init__(self, address: str, prefix: str, stage: str, process: str) -> None:
         self._redis = redis.Redis.from_url(address, socket_timeout=2, retry=Retry(NoBackoff(), 1))
+        self._prefix, self._stage = prefix, stage
         self._index = f"{prefix}telemetry"
         self._key = f"{prefix}telemetry:{stage}:{process}"
         self._scheduled, self._scheduled_key = ScheduledLatencies(), scheduled_key(prefix, stage, process)
@@ -175,6 +180,8 @@ class StageTelemetry:
 
     def _resume(self) -> None:
         """Goes on counting where this process's predecessor ended."""
+        if self._stage == PUBLISHED:
+            fold_ended(self._redis, self._prefix, self._stage, time.time() - KEPT_SECONDS)
         scheduled: Any = self._redis.hgetall(self._scheduled_key)
         if stored := self._redis.get(self._key):
             before = json.loads(stored)
@@ -199,3 +206,44 @@ class StageTelemetry:
                 "spans": list(self._spans),
                 "seconds": [second.content() for second in self._seconds],
             })
+
+
+def fold_ended(client: redis.Redis, prefix: str, stage: str, before: float) -> None:
+    """Adds the reports of those processes of a stage that ended before `before` (s) to that of the process `ended`.
+
+    For processes that are not started again. Raises RedisError.
+    """
+    index, sum_key = f"{prefix}telemetry", f"{prefix}telemetry:{stage}:{ENDED}"
+    for key in (name.decode() if isinstance(name, bytes) else name for name in client.smembers(index)):
+        *_, of_stage, process = key.removeprefix(prefix).split(":", 2)
+        if of_stage != stage or process == ENDED:
+            continue
+
+        def fold(pipe: Any, key: str = key, process: str = process) -> None:
+            report, folded = (json.loads(found) if found else None for found in pipe.mget(key, sum_key))
+            pipe.multi()
+            if report and report["ended"] and report["at"] < before:
+                pipe.set(sum_key, json.dumps(_added(folded, report)))
+                pipe.sadd(index, sum_key)
+                pipe.srem(index, key)
+                pipe.delete(key, scheduled_key(prefix, stage, process))
+
+        client.transaction(fold, key, sum_key)
+
+
+def _added(folded: dict[str, Any] | None, report: dict[str, Any]) -> dict[str, Any]:
+    """What of both is still of interest when their latest seconds no longer are."""
+    both = [folded, report] if folded else [report]
+    passed_on: Counter[str] = Counter()
+    for each in both:
+        passed_on |= Counter(each["passed_on"])
+    return {
+        "at": max(each["at"] for each in both),
+        "ended": True,
+        "total": sum(each["total"] for each in both),
+        "sent_high_us": max(each["sent_high_us"] for each in both),
+        "extra": sum((Counter(each["extra"]) for each in both), Counter[str]()),
+        "passed_on": passed_on,
+        "spans": sorted(span for each in both for span in each["spans"])[-SPANS:],
+        "seconds": [],
+    }

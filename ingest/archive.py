@@ -178,7 +178,7 @@ def held(settings: Settings) -> Held:
 def read(settings: Settings, run: str, from_seq: int) -> Iterator[Archived]:
     """The archived events of a run from a number on. Torn lines are passed over: their events never became any."""
     files = _files(settings.archive_dir / run)
-    for file, following in zip(files, [*files[1:], None], strict=True):
+    for file, following in zip(files, [*files[1:], None], strict=False):
         if following and _first_seq(following) <= from_seq:
             continue
         yield from (entry for entry in _entries(file) if entry.seq >= from_seq)

@@ -32,25 +32,25 @@ def published(middleware: Middleware, run: str, from_seq: int, timeout: float = 
     deadline = time.monotonic() + timeout
     while True:
         try:
-            found = _read(middleware, group, stamp, deadline)
-            return {seq for seq in found if seq >= from_seq}
+            return {seq for seq in _read(middleware, group, stamp, deadline) if seq >= from_seq}
         except Overtaken:
             log.info("the head of %s moved while it was read; reading again", RAW)
-        finally:
-            try:
-                middleware.forget_group(RAW, group)
-            except MiddlewareError as error:  # it is in nobody's way, and what was found holds
-                log.warning("the group %s stays behind: %s", group, error)
 
 
 def _read(middleware: Middleware, group: str, stamp: re.Pattern[bytes], deadline: float) -> set[int]:
     end = middleware.end(RAW)
     found: set[int] = set()
-    with middleware.consumer(RAW, group, start="head") as consumer:
-        while True:
-            stamps = map(stamp.match, consumer.poll(POLL_EVENTS, POLL_SECONDS))
-            found.update(int(match[1]) for match in stamps if match)
-            if consumer.has_reached(end):
-                return found
-            if time.monotonic() > deadline:
-                raise Unreachable(f"{RAW} could not be read to its end in time")
+    try:
+        with middleware.consumer(RAW, group, start="head") as consumer:
+            while True:
+                stamps = map(stamp.match, consumer.poll(POLL_EVENTS, POLL_SECONDS))
+                found.update(int(match[1]) for match in stamps if match)
+                if consumer.has_reached(end):
+                    return found
+                if time.monotonic() > deadline:
+                    raise Unreachable(f"{RAW} could not be read to its end in time")
+    finally:
+        try:
+            middleware.forget_group(RAW, group)
+        except MiddlewareError as error:  # it is in nobody's way, and what was found holds
+            log.warning("the group %s stays behind: %s", group, error)

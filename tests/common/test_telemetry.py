@@ -11,7 +11,7 @@ from redis import Redis
 
 from common.latency import as_histogram, new_histogram
 from common.stages import StageReading, read_pipeline, read_scheduled, read_stages, read_totals, waiting
-from common.telemetry import SPANS, StageTelemetry
+from common.telemetry import SPANS, StageTelemetry, fold_ended
 from tests.web.conftest import redis, redis_server  # noqa: F401
 
 PREFIX = "murmur:test:any:"
@@ -115,6 +115,43 @@ def test_every_event_counts_in_the_second_for_which_it_was_scheduled(
     assert read_scheduled(redis, PREFIX, NOW - 20, NOW)["ranked"].get_total_count() == 3000
     assert read_scheduled(redis, PREFIX, NOW - 20, NOW)["searchable"].get_total_count() == 0
     assert read_scheduled(redis, PREFIX, NOW, NOW)["ranked"].get_total_count() == 0
+
+
+def test_runs_that_ended_are_folded_into_one_and_all_their_counts_stay(
+    redis: Redis, report: Report  # noqa: F811
+) -> None:
+    for run in ("run-1", "run-2"):
+        ended = report("published", run)
+        ended.record([NOW * US] * 10)
+        ended.add(refused=1)
+        ended.close()
+    alive = report("published", "alive")
+    alive.record([(NOW + 1) * US] * 5)
+    alive.save()
+    before = read_stages(redis, PREFIX, time.time())["published"]
+    fold_ended(redis, PREFIX, "published", NOW - 60)
+    assert len(redis.smembers(f"{PREFIX}telemetry")) == 3  # they ended just now
+    for _ in range(2):
+        fold_ended(redis, PREFIX, "published", time.time() + 60)
+        assert redis.smembers(f"{PREFIX}telemetry") == {
+            f"{PREFIX}telemetry:published:{process}" for process in ("ended", "alive")}
+    after = read_stages(redis, PREFIX, time.time())["published"]
+    assert (after.total, after.extra, after.sent_high_us) == (before.total, before.extra, before.sent_high_us)
+    assert sorted(after.spans) == sorted(before.spans)
+    assert read_totals(redis, PREFIX)["published"] == {"total": 25, "refused": 2}
+    assert not redis.exists(f"{PREFIX}scheduled:published:run-1")
+
+
+def test_a_publisher_that_starts_folds_those_that_ended_long_ago(
+    redis: Redis, report: Report, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    monkeypatch.setattr("common.telemetry.KEPT_SECONDS", -60)
+    for run in range(5):
+        ended = report("published", f"run-{run}")
+        ended.record([NOW * US] * 10)
+        ended.close()
+    assert len(redis.smembers(f"{PREFIX}telemetry")) == 2
+    assert read_totals(redis, PREFIX)["published"]["total"] == 50
 
 
 def test_a_time_may_stand_for_several_events(redis: Redis, report: Report) -> None:  # noqa: F811

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import orjson
 import pytest
+from redis import Redis
 
 from common.settings import Settings
+from common.stages import read_scheduled, read_stages, read_totals
 from common.tweets import RAW
 from ingest import archive
 from ingest.manifest import ManifestWriter, read_manifests
@@ -19,7 +23,8 @@ from ingest.resume import dead_runs, recover
 from ingest.source import examine
 from ingest.stamp import Stamper
 from middleware.base import Unreachable
-from tests.ingest.over_memory import each_once, memory, payloads, seqs, settings_in
+from tests.common.search.servers import redis_server
+from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
 from tests.memory import Memory
 
 RUN = "run-1"
@@ -120,6 +125,15 @@ def test_a_recovery_that_failed_half_way_is_gone_on_with(
     assert seqs(middleware, RUN) == each_once(5)
 
 
+def test_a_run_that_died_before_it_archived_anything_is_recovered(settings: Settings, middleware: Memory) -> None:
+    ManifestWriter.create(settings, RUN, "test", {}).close()
+    [manifest] = dead_runs(settings)
+    with recover(settings, middleware, manifest) as publisher:
+        publish(publisher, 2)
+        publisher.finish()
+    assert read_manifests(settings)[RUN].total == 2
+
+
 def test_nothing_is_tried_again_once_it_is_to_stop(settings: Settings, middleware: Memory) -> None:
     stop = threading.Event()
     stop.set()
@@ -143,6 +157,22 @@ def test_an_archive_that_holds_a_key_which_no_middleware_takes_is_recovered(
         publisher.finish()
     assert seqs(middleware, RUN) == each_once(3)
     assert read_manifests(settings)[RUN].total == 3
+
+
+def test_two_runs_of_one_source_at_once_add_up_in_every_counter(tmp_path: Path, middleware: Memory) -> None:
+    with redis_server(tmp_path) as url, Redis.from_url(url) as client, ExitStack() as both:
+        settings = settings_in(tmp_path).model_copy(update={"redis_url": url})
+        for run in ("run-1", "run-2"):
+            manifest = ManifestWriter.create(settings, run, "synthetic", {})
+            publisher = both.enter_context(Publisher(settings, middleware, manifest))
+            publisher.publish([time.time_ns() // 1000] * 30, payloads(30))
+        prefix = settings.redis_prefix
+        assert eventually(lambda: read_totals(client, prefix).get("published", {}).get("total") == 60)
+        both.close()
+        stage = read_stages(client, prefix, time.time())["published"]
+        assert (stage.total, sum(count for _, _, count in stage.spans)) == (60, 60)
+        now = int(time.time())
+        assert read_scheduled(client, prefix, now - 60, now + 1)["published"].get_total_count() == 60
 
 
 class TestReadback:

@@ -100,6 +100,15 @@ def test_it_stops_where_trying_again_does_not_help(status: int, says: str) -> No
         assert len(server.requests) == 2
 
 
+def test_what_was_received_and_not_taken_is_handed_out_when_it_ends() -> None:
+    lines = [tweet(number) + b"\r\n" for number in range(20)]
+    with streaming(sends(*lines), stall) as (source, server):
+        first = take(source, 1)
+        eventually("it connects again", lambda: len(server.requests) >= 2, 10)
+        assert len(first) + len(source.rest()) == 20
+        assert source.rest() == []
+
+
 def test_a_token_is_needed() -> None:
     with pytest.raises(ValueError, match="MURMUR_X_BEARER_TOKEN"):
         SampledStream(Settings(x_bearer_token=""))

@@ -1,0 +1,136 @@
+"""How a run ends, over a middleware in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from common.settings import Settings
+from ingest import archive
+from ingest.ingester import Ingester
+from ingest.manifest import ManifestWriter, read_manifests
+from ingest.publisher import Publisher, Stranded
+from ingest.resume import dead_runs, recover
+from ingest.source import Payload, Source
+from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
+from tests.memory import Memory
+
+RUN = "run-1"
+
+
+class Stream(Source):
+    """Has received `received` tweets when it begins; they cannot be had again."""
+
+    name = "stream"
+
+    def __init__(self, received: int) -> None:
+        self._left = payloads(received)
+
+    def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
+        taken, self._left = self._left[:len(sent_at_us)], self._left[len(sent_at_us):]
+        return taken
+
+    def rest(self) -> list[Payload]:
+        return self.take(range(len(self._left)))
+
+
+class Failing(Stream):
+    """Ends by an error once nothing is left."""
+
+    def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
+        if not self._left:
+            raise ConnectionError("the stream is gone")
+        return super().take(sent_at_us)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return settings_in(tmp_path)
+
+
+@pytest.fixture
+def middleware(settings: Settings) -> Memory:
+    return memory(settings)
+
+
+def run(
+    settings: Settings, middleware: Memory, source: Source, rate: float, stop: threading.Event, grace_s: float = 0.2
+) -> None:
+    manifest = ManifestWriter.create(settings, RUN, source.name, {})
+    with Publisher(settings, middleware, manifest, stop=stop) as publisher:
+        Ingester(settings, source, publisher, rate, grace_s=grace_s).run(None, stop, lambda _: None)
+        publisher.finish()
+
+
+def during(settings: Settings, middleware: Memory, source: Source, stop_when: Callable[[], bool]) -> None:
+    """Runs the source, stops it when it is time, and raises what the run raised."""
+    failures: list[BaseException] = []
+    stop = threading.Event()
+
+    def go() -> None:
+        try:
+            run(settings, middleware, source, 1e6, stop)
+        except BaseException as error:
+            failures.append(error)
+
+    running = threading.Thread(target=go)
+    running.start()
+    assert eventually(stop_when)
+    stop.set()
+    running.join(10)
+    assert not running.is_alive()
+    if failures:
+        raise failures[0]
+
+
+def resume(settings: Settings, middleware: Memory) -> None:
+    [manifest] = dead_runs(settings)
+    with recover(settings, middleware, manifest) as publisher:
+        publisher.finish()
+
+
+def archived(settings: Settings) -> list[int]:
+    return [entry.seq for entry in archive.read(settings, RUN, 0)]
+
+
+def test_what_was_received_before_it_is_to_stop_is_published(settings: Settings, middleware: Memory) -> None:
+    stop = threading.Event()
+    stop.set()
+    run(settings, middleware, Stream(9000), 10, stop, grace_s=10)
+    assert seqs(middleware, RUN) == each_once(9000)
+    assert read_manifests(settings)[RUN].total == 9000
+
+
+def test_what_was_received_is_archived_when_the_middleware_is_away(settings: Settings, middleware: Memory) -> None:
+    """With more groups than wait for the publisher."""
+    middleware.down = True
+    with pytest.raises(Stranded, match="--resume"):
+        during(settings, middleware, Stream(40_000), lambda: len(archived(settings)) > 0)
+    assert archived(settings) == list(range(40_000))
+    middleware.down = False
+    resume(settings, middleware)
+    assert seqs(middleware, RUN) == each_once(40_000)
+
+
+def test_a_client_that_does_not_come_back_holds_nobody_up(
+    settings: Settings, middleware: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began, go_on = threading.Event(), threading.Event()
+    monkeypatch.setattr("ingest.publisher.Publisher._send", lambda *_: began.set() or go_on.wait(30))
+    with pytest.raises(Stranded, match="--resume"):
+        during(settings, middleware, Stream(40_000), began.is_set)
+    go_on.set()
+    assert archived(settings) == list(range(40_000))
+    monkeypatch.undo()
+    resume(settings, middleware)
+    assert seqs(middleware, RUN) == each_once(40_000)
+
+
+def test_a_source_that_fails_leaves_what_it_brought(settings: Settings, middleware: Memory) -> None:
+    with pytest.raises(ConnectionError):
+        run(settings, middleware, Failing(5000), 1e6, threading.Event())
+    assert seqs(middleware, RUN) == each_once(5000)
+    assert not read_manifests(settings)[RUN].finished
