@@ -58,7 +58,7 @@ def read_totals(client: redis.Redis, prefix: str) -> dict[str, Counter[str]]:
     """By stage, how many events completed it (`total`), and its counters beside that. Raises redis.RedisError."""
     totals = {}
     for name, of_stage in _reports(client, prefix).items():
-        totals[name] = sum((Counter(report["extra"]) for report in of_stage), Counter())
+        totals[name] = _extra(of_stage)
         totals[name]["total"] = sum(report["total"] for report in of_stage)
     return totals
 
@@ -88,10 +88,18 @@ def _reports(client: redis.Redis, prefix: str) -> dict[str, list[dict[str, Any]]
     return reports
 
 
+def _extra(reports: list[dict[str, Any]]) -> Counter[str]:
+    """Sums of the named counters; one that is 0 stays, so that its first increase is seen as one."""
+    extra: Counter[str] = Counter()
+    for report in reports:
+        extra.update(report["extra"])
+    return extra
+
+
 def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
     merged = Stage(
         total=sum(report["total"] for report in reports),
-        extra=sum((Counter(report["extra"]) for report in reports), Counter()),
+        extra=_extra(reports),
         sent_high_us=max(report["sent_high_us"] for report in reports),
         passed_on={},
         spans=[span for report in reports for span in report["spans"]],

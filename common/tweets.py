@@ -5,10 +5,10 @@ What Python reads or writes of every tweet is a Struct, which costs half of what
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired, TypedDict, get_args
+from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
 
 import msgspec
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 RAW = "tweets-raw"
 ENRICHED = "tweets-enriched"
@@ -47,13 +47,23 @@ Reader = Literal["enrich", "trending", "trending-consumer", "search-consumer"]
 """Who rejected or parked an event: a query of Spark, or a consumer."""
 
 
+Long = Annotated[int, Meta(ge=0, le=(1 << 63) - 1)]
+"""What the database and the index hold as 64 bits; no number of ours is negative."""
+
+Micros = Annotated[int, Meta(ge=0, lt=1 << 53)]
+"""A moment in µs since the epoch, up to the year 2255."""
+
+MOST_COUNTED = 10_000_000
+"""Tweets of one bucket: at two million a second a higher count is none."""
+
+
 class Ingest(Struct, gc=False):
     """Stamp of the ingester. `run` and `seq` number the events of one run without gaps, from 0."""
 
-    sent_at_us: int  # when the event was meant to be sent (open loop), µs since the epoch
+    sent_at_us: Micros  # when the event was meant to be sent (open loop)
     source: str
     run: str
-    seq: int
+    seq: Long
 
 
 class Oversize(TypedDict):
@@ -77,7 +87,7 @@ class EnrichedTweet(Struct, gc=False):
     What *trending* reads comes first: of the rest it reads nothing.
     """
 
-    tweet_id: int
+    tweet_id: Long
     created_at: str
     late: bool
     hashtags: list[str]
@@ -115,9 +125,13 @@ enriched_tweet = msgspec.json.Decoder(EnrichedTweet).decode
 class HashtagCount(TypedDict):
     """Event of `hashtag-counts`. Counts of a (bucket_start, hashtag) only grow: readers keep the maximum."""
 
-    bucket_start: int  # seconds since the epoch, a multiple of bucket_seconds
-    bucket_seconds: int
+    bucket_start: Annotated[int, Meta(ge=0, lt=1 << 33, multiple_of=BUCKET_SECONDS)]  # seconds since the epoch
+    bucket_seconds: Annotated[int, Meta(ge=BUCKET_SECONDS, le=BUCKET_SECONDS)]
     hashtag: str
-    count: int
-    min_sent_us: int
-    max_sent_us: int
+    count: Annotated[int, Meta(ge=0, le=MOST_COUNTED)]
+    min_sent_us: Micros
+    max_sent_us: Micros
+
+
+hashtag_count = msgspec.json.Decoder(HashtagCount).decode
+"""An event of `hashtag-counts` as it was written. Raises msgspec.MsgspecError."""

@@ -55,9 +55,12 @@ class Arrivals:
         return grown
 
     def changed(self) -> dict[int, Slots]:
-        """What was counted since the last call, for a successor to learn."""
-        changed, self._changed = self._changed, {}
-        return changed
+        """What was counted since `kept`, for a successor to learn."""
+        return self._changed
+
+    def kept(self) -> None:
+        """What has changed is stored where a successor finds it."""
+        self._changed = {}
 
     def waiting(self) -> bool:
         return bool(self._waiting)

@@ -14,6 +14,15 @@ from common.settings import Settings
 from consumers.ranking import BUCKETS_KEPT_S, Ranking
 
 RAISE = Path(__file__).with_name("buckets.lua").read_text()
+END_REBUILD = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then
+  return false
+end
+redis.call('SET', KEYS[2], ARGV[2])
+return redis.call('DEL', KEYS[1])
+"""
+"""In one step, so that no loss of data comes between question and answer. KEYS: lock, marker; ARGV: owner, marker."""
+
 HASHTAGS_PER_CALL = 5000
 LOCK_MS = 3000
 REBUILD_LOCK_MS = 60_000
@@ -42,6 +51,7 @@ class Buckets:
         self._redis: Any = client  # its stubs do not tell the plain client from the asynchronous one
         self._prefix = prefix
         self._raise = client.register_script(RAISE)
+        self._end_rebuild = client.register_script(END_REBUILD)
 
     @classmethod
     def open(cls, settings: Settings) -> Buckets:
@@ -90,10 +100,9 @@ class Buckets:
             return False
         return bool(self._redis.pexpire(self.key("rebuilding"), REBUILD_LOCK_MS))
 
-    def end_rebuild(self, marker: str) -> None:
-        """Declares the buckets complete."""
-        with self._redis.pipeline() as pipe:
-            pipe.set(self.key("marker"), marker).delete(self.key("rebuilding")).execute()
+    def end_rebuild(self, owner: str, marker: str) -> bool:
+        """Declares the buckets complete, whose rebuilder `owner` still is; False if the right or the data was lost."""
+        return bool(self._end_rebuild([self.key("rebuilding"), self.key("marker")], [owner, marker]))
 
     def is_publisher(self, member: str) -> bool:
         """Whether this member publishes rankings for now: it does already, or nobody does."""

@@ -6,9 +6,11 @@ import argparse
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol, TypeVar
 
 import redis
@@ -18,28 +20,41 @@ from common.garbage import collect_seldom
 from common.settings import Settings
 from consumers import durability
 from middleware import connect
-from middleware.base import Consumer, Middleware, MiddlewareError
+from middleware.base import Consumer, Middleware, MiddlewareError, Overtaken
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 DEPENDENCY_DOWN = (MiddlewareError, redis.RedisError, SQLAlchemyError, OSError)
-"""What is tried again (IndexDown is an OSError); anything else is a fault of the program and ends it."""
+"""What is tried again: servers that are away, disks and memories that are full (IndexDown is an OSError).
+
+Anything else is a fault of the program and ends it.
+"""
 
 RETRY_S = 120.0
 """After so long without success the process ends with an error; whoever supervises it starts it afresh."""
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 
+OVERTAKEN_PAUSE_S = 15.0
+"""How long a process that cannot go on waits before it ends: whoever supervises it starts it again at once."""
+
+Place = Callable[[int], str]
+"""Where an event of a batch, by its index, stands in its stream: see Consumer.place."""
+
 
 class Stopping(Exception):
     """The process was asked to end, by SIGTERM or SIGINT."""
 
 
+class Left(Exception):
+    """Retention removed events that this group had not read: to go on behind them is for a person to decide."""
+
+
 class Handler(Protocol):
     """What a consumer does with events. `handle` and `tick` may raise any of DEPENDENCY_DOWN, and are called again."""
 
-    def handle(self, events: list[bytes]) -> None:
+    def handle(self, events: list[bytes], place: Place) -> None:
         """Returns when all effects of the events are durable. Any of them may have been handled before."""
 
     def tick(self) -> None:
@@ -81,17 +96,15 @@ class Runner:
         self._consumer: Consumer | None = None
 
     def run(self, handler: Handler, max_events: int, timeout: float) -> None:
-        """Until `stop` is set; polls up to `max_events`, waiting up to `timeout` seconds for the first."""
+        """Polls up to `max_events`, waiting up to `timeout` seconds for the first. Raises Stopping in the end, or Left.
+        """
         try:
             while True:
                 events = self._retry(f"polling {self._stream}", lambda: self._poll(max_events, timeout))
                 if events:
-                    batch = events
-                    self._retry("handling events", lambda batch=batch: handler.handle(batch))  # type: ignore[misc]
+                    self._retry("handling events", partial(handler.handle, events, self._place))
                     self._commit()
                 self._retry("after a poll", handler.tick)
-        except Stopping:
-            log.info("asked to end")
         finally:
             self._leave()
 
@@ -101,9 +114,15 @@ class Runner:
                 self._consumer = self._middleware.consumer(self._stream, self._group, self._member)
                 log.info("member %s of group %s reads %s", self._member, self._group, self._stream)
             return self._consumer.poll(max_events, timeout)
+        except Overtaken as error:
+            raise Left(str(error)) from error
         except MiddlewareError:
             self._leave()
             raise
+
+    def _place(self, index: int) -> str:
+        assert self._consumer is not None
+        return self._consumer.place(index)
 
     def _commit(self) -> None:
         """Where it fails the member joins anew, at the last commit: the events come again."""
@@ -134,12 +153,29 @@ def main(group: str, stream: str, build: Callable[[Settings, str], Handler], max
         signal.signal(number, lambda *_: stop.set())
     settings = Settings.load()
     with connect(settings) as middleware, durability.told(settings):
-        try:
-            handler = Retry(stop)("starting", lambda: build(settings, member))
-        except Stopping:
-            return
+        runner = Runner(middleware, stream, group, member, stop)
+        sys.exit(consume(runner, lambda: build(settings, member), stop, max_events, timeout))
+
+
+def consume(
+    runner: Runner, build: Callable[[], Handler], stop: threading.Event, max_events: int, timeout: float
+) -> int:
+    """Builds the handler and runs it until `stop` is set; status of the process, whose log says why it ended."""
+    handler: Handler | None = None
+    try:
+        handler = Retry(stop)("starting", build)
         collect_seldom()
-        try:
-            Runner(middleware, stream, group, member, stop).run(handler, max_events, timeout)
-        finally:
+        runner.run(handler, max_events, timeout)
+    except Stopping:
+        log.info("asked to end")
+    except Left as error:
+        log.error("%s. `murmur accept-loss` shows what was lost, and lets this group go on behind it", error)
+        stop.wait(OVERTAKEN_PAUSE_S)
+        return 1
+    except Exception:
+        log.exception("ending, with what was read last uncommitted: it comes again")
+        return 1
+    finally:
+        if handler is not None:
             handler.close()
+    return 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from common.search.encoder import Encoder
@@ -21,7 +21,10 @@ from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
 from common.tweets import ENRICHED, EnrichedTweet, enriched_tweet
+from consumers.parking import Parking, readable
 from consumers.runner import main
+from middleware import connect
+from middleware.base import Middleware
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -43,7 +46,9 @@ ROWS_PER_REPAIR = 2000
 class Search:
     """Handler of one member of the group."""
 
-    def __init__(self, settings: Settings, member: str) -> None:
+    def __init__(
+        self, settings: Settings, member: str, connect: Callable[[Settings], Middleware] = connect
+    ) -> None:
         self._encoder = Encoder.load(settings.encoder_dir)
         self._store, self._index = Store.open(settings), Index.open(settings)
         reconcile(self._store, self._index, self._encoder)
@@ -52,9 +57,12 @@ class Search:
         self._telemetry = StageTelemetry(
             settings.redis_address, settings.redis_prefix, "searchable", f"{GROUP}-{member}"
         )
+        self._telemetry.add(parked=0)
+        self._parking = Parking(settings, "search-consumer", ENRICHED, connect)
 
-    def handle(self, events: list[bytes]) -> None:
-        tweets = [enriched_tweet(event) for event in events]
+    def handle(self, events: list[bytes], place: Callable[[int], str]) -> None:
+        tweets, refused = readable(events, storable_tweet)
+        self._telemetry.add(parked=self._parking.park(events, refused, place))
         known: list[int] = []
         try:
             self._index.insert(self._stored(tweets, known))
@@ -98,6 +106,13 @@ class Search:
                 self._encoder.encode([tweet.clean_text for tweet in share]),
                 [tweet.lang for tweet in share], [created_at_us(tweet) for tweet in share],
             )
+
+
+def storable_tweet(event: bytes) -> EnrichedTweet:
+    """An event of `tweets-enriched` that database and index can hold. Raises one of parking's REFUSALS."""
+    tweet = enriched_tweet(event)
+    created_at_us(tweet)
+    return tweet
 
 
 def _new(tweets: Sequence[EnrichedTweet], new: set[int], known: list[int]) -> list[EnrichedTweet]:

@@ -11,20 +11,21 @@ import logging
 import time
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable
-
-import orjson
+from collections.abc import Callable, Iterable
+from contextlib import closing
 
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry
-from common.tweets import HASHTAG_COUNTS, TOTAL, WINDOWS, HashtagCount
+from common.tweets import HASHTAG_COUNTS, TOTAL, WINDOWS, HashtagCount, hashtag_count
 from consumers.arrivals import Arrivals
 from consumers.buckets import Buckets
+from consumers.parking import Parking, readable
 from consumers.ranking import Rankings
+from consumers.reread import reread
 from consumers.runner import main
 from middleware import connect
-from middleware.base import Consumer
+from middleware.base import Middleware
 
 log = logging.getLogger(__name__)
 
@@ -33,19 +34,19 @@ POLL_EVENTS, POLL_S = 10_000, 0.1
 PROMPT_S = 0.2
 """How soon after the last publication new counts are published: at once, if they come one batch at a time."""
 
-REBUILD_FIRST_S, REBUILD_EMPTY_S = 3.0, 1.5
-CAUGHT_UP_EVENTS_PER_S = 10_000
-"""A rebuild reads far more than this; less over a second means that it has reached the tail of a busy stream."""
-
 
 class Trending:
     """Handler of one member of the group."""
 
-    def __init__(self, settings: Settings, member: str) -> None:
-        self._settings = settings
+    def __init__(
+        self, settings: Settings, member: str, connect: Callable[[Settings], Middleware] = connect
+    ) -> None:
+        self._settings, self._connect = settings, connect
         self._member = f"{GROUP}-{member}"
         self._buckets = Buckets.open(settings)
         self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "ranked", self._member)
+        self._telemetry.add(parked=0)
+        self._parking = Parking(settings, "trending-consumer", HASHTAG_COUNTS, connect)
         self._interval_s = settings.ranking_interval_ms / 1000
         self._limit = settings.ranking_limit
         self._marker: str | None = None
@@ -55,8 +56,9 @@ class Trending:
         self._delay_us = delay_us(settings, "ranked")
         self._arrivals = Arrivals()
 
-    def handle(self, events: list[bytes]) -> None:
-        counts: list[HashtagCount] = [orjson.loads(event) for event in events]
+    def handle(self, events: list[bytes], place: Callable[[int], str]) -> None:
+        counts, refused = readable(events, hashtag_count)
+        self._telemetry.add(parked=self._parking.park(events, refused, place))
         raised = maxima(counts)
         totals = [count for count in counts if count["hashtag"] == TOTAL]
         self._arrivals.learn(self._buckets.slots({c["bucket_start"] for c in totals} - self._arrivals.known()))
@@ -68,6 +70,7 @@ class Trending:
             self._marker = None
         ranked = sum(self._arrivals.add(total, sequence) for total in totals)
         self._buckets.keep_slots(self._arrivals.changed())
+        self._arrivals.kept()
         slow_down(self._delay_us, ranked)
 
     def tick(self) -> None:
@@ -113,37 +116,21 @@ class Trending:
         return self._marker
 
     def _rebuild(self) -> None:
-        """Reads the whole stream once more, beside the group; what comes after the tail comes to the group anyway.
+        """Brings what the stream holds into the buckets; what comes after that comes to the group anyway.
 
-        On a connection of its own: joining a second group on the connection of a waiting consumer blocked for 30 s
-        in 4 of 20 trials, with one client.
+        Ends early if Redis loses its data again. On a connection of its own: joining a second group on the connection
+        of a waiting consumer blocked for 30 s in 4 of 20 trials, with one client.
         """
-        group, began = f"rebuild-{uuid.uuid4().hex[:12]}", time.monotonic()
+        began, read = time.monotonic(), 0
         log.info("Redis has no counts: reading them again from %s", HASHTAG_COUNTS)
-        with connect(self._settings) as middleware:
-            try:
-                with middleware.consumer(HASHTAG_COUNTS, group) as consumer:
-                    read = self._reread(consumer)
-                    if read is not None and self._buckets.rebuild_counts({}, self._member):
-                        self._buckets.end_rebuild(uuid.uuid4().hex)
-                        log.info("%d counts read again in %.1f s", read, time.monotonic() - began)
-            finally:
-                middleware.forget_group(HASHTAG_COUNTS, group)
-
-    def _reread(self, consumer: Consumer) -> int | None:
-        """Brings every count up to the tail into the buckets; how many there were, or None if data was lost again."""
-        timeout, read = REBUILD_FIRST_S, 0
-        second, in_second = time.monotonic(), 0
-        while events := consumer.poll(POLL_EVENTS, timeout):
-            if not self._buckets.rebuild_counts(maxima(map(orjson.loads, events)), self._member):
-                return None
-            consumer.commit()
-            timeout, read, in_second = REBUILD_EMPTY_S, read + len(events), in_second + len(events)
-            if time.monotonic() - second >= 1:
-                if in_second < CAUGHT_UP_EVENTS_PER_S:
-                    break
-                second, in_second = time.monotonic(), 0
-        return read
+        with self._connect(self._settings) as middleware, closing(reread(middleware, HASHTAG_COUNTS)) as batches:
+            for events in batches:
+                counts, _ = readable(events, hashtag_count)  # what is unreadable comes to the group, and is parked
+                if not self._buckets.rebuild_counts(maxima(counts), self._member):
+                    return
+                read += len(counts)
+            if self._buckets.end_rebuild(self._member, uuid.uuid4().hex):
+                log.info("%d counts read again in %.1f s", read, time.monotonic() - began)
 
 
 def maxima(counts: Iterable[HashtagCount]) -> dict[int, dict[str, int]]:

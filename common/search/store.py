@@ -11,7 +11,7 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
@@ -289,14 +289,19 @@ def _positions(connection: Connection, ids: list[int]) -> dict[int, int]:
 
 
 def created_at_us(tweet: EnrichedTweet) -> int:
-    """`created_at` in µs since the epoch."""
+    """`created_at` in µs since the epoch. Raises ValueError or OverflowError if it is no moment of our calendar."""
     return _since_epoch_us(tweet.created_at)
 
 
 @lru_cache(maxsize=8192)
 def _since_epoch_us(written: str) -> int:
     """Tweets of one moment share it, and each is asked for twice: for the table and for the index."""
-    return round(datetime.fromisoformat(written).timestamp() * 1e6)
+    moment = datetime.fromisoformat(written)
+    if moment.tzinfo is None:
+        raise ValueError(f"created_at is not in UTC: {written[:40]!r}")
+    since_epoch_us = round(moment.timestamp() * 1e6)
+    datetime.fromtimestamp(since_epoch_us / 1e6, UTC)  # as results show it
+    return since_epoch_us
 
 
 def _row(tweet: EnrichedTweet, position: int, stored_at_us: int) -> tuple[Any, ...]:

@@ -289,3 +289,12 @@ def test_a_stage_goes_on_while_redis_is_away() -> None:
     telemetry.record([NOW * US])
     telemetry.save()
     telemetry.close()
+
+
+def test_a_counter_that_is_zero_is_there(report: Report, redis: Redis) -> None:  # noqa: F811
+    """Prometheus sees the first increase of a counter only if it was there before."""
+    telemetry = report("enriched")
+    telemetry.add(rejected_future=0, parked=2)
+    telemetry.save()
+    assert read_stages(redis, PREFIX, NOW)["enriched"].extra == {"rejected_future": 0, "parked": 2}
+    assert "rejected_future" in read_totals(redis, PREFIX)["enriched"]

@@ -64,6 +64,7 @@ def test_what_a_predecessor_counted_is_not_counted_again() -> None:
     successor.learn({NOW: arrivals.changed()[NOW]})
     successor.add(total(6, 100, 300), 1)
     np.testing.assert_array_equal(successor.take(1), [200, 300])
+    arrivals.kept()
     assert arrivals.changed() == {}
 
 

@@ -16,7 +16,8 @@ NOW = int(time.time()) // 5 * 5
 @pytest.fixture
 def buckets(client: redis.Redis) -> Buckets:
     made = Buckets(client, "t:")
-    made.end_rebuild("m")
+    assert made.begin_rebuild("one")
+    assert made.end_rebuild("one", "m")
     return made
 
 
@@ -69,6 +70,7 @@ def test_one_rebuilds_at_a_time_and_a_loss_meanwhile_is_noticed(buckets: Buckets
     assert buckets.marker() is None
     client.flushall()
     assert not buckets.rebuild_counts({NOW: {"b": 1}}, "one")
+    assert not buckets.end_rebuild("one", "another life")
     assert client.keys() == []
 
 

@@ -1,11 +1,15 @@
 """Search as a whole, from events to hits, on a real Milvus Lite, Redis and SQLite."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
 
+import hypothesis
+import msgspec
 import numpy as np
+import orjson
 import pytest
 
 from common.search import index as index_module
@@ -14,11 +18,13 @@ from common.search.index import Index, IndexDown
 from common.search.query import DependencyDown, TweetSearch
 from common.search.store import Store
 from common.settings import Settings
-from common.tweets import to_json
+from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, to_json
 from consumers import search as search_module
 from consumers.search import Search, index_rows, reconcile
 from tests.common.search.samples import tweet
 from tests.common.search.servers import MilvusServer
+from tests.consumers.events import spoilt_json
+from tests.memory import Memory
 
 pytestmark = pytest.mark.server
 
@@ -34,11 +40,19 @@ def settings(tmp_path: Path, milvus: MilvusServer, redis_url: str) -> Settings:
 
 
 @pytest.fixture
-def make(settings: Settings) -> Callable[[], Search]:
+def memory(settings: Settings) -> Memory:
+    made = Memory(settings)
+    made.create_stream(ENRICHED, 1)
+    made.create_stream(REJECTED, 1)
+    return made
+
+
+@pytest.fixture
+def make(settings: Settings, memory: Memory) -> Callable[[], Search]:
     made: list[Search] = []
 
     def start() -> Search:
-        made.append(Search(settings, "0"))
+        made.append(Search(settings, "0", lambda _: memory))
         return made[-1]
 
     yield start
@@ -46,12 +60,16 @@ def make(settings: Settings) -> Callable[[], Search]:
         consumer.close()
 
 
+def place(index: int) -> str:
+    return f"0/{index}"
+
+
 def events(*ids: int, **other) -> list[bytes]:
     return [to_json(tweet(i, f"{TEXTS[i % 3]} {i}", **other)) for i in ids]
 
 
 def test_from_events_to_hits(make, settings: Settings) -> None:
-    make().handle(events(0, 1, 2))
+    make().handle(events(0, 1, 2), place)
     tweets = TweetSearch.open(settings)
     first = tweets.search("goals in the last minutes @somebody https://t.co/x", limit=2)[0]
     assert {k: v for k, v in first.items() if k != "distance"} == {
@@ -68,7 +86,7 @@ def test_from_events_to_hits(make, settings: Settings) -> None:
 
 def test_of_equal_vectors_the_exact_text_comes_first(make, settings: Settings) -> None:
     texts = ["you love what I do", "what I do you love", "do what I love you", "Do What I Love You"]
-    make().handle([to_json(tweet(i, text)) for i, text in enumerate(texts)])
+    make().handle([to_json(tweet(i, text)) for i, text in enumerate(texts)], place)
     tweets = TweetSearch.open(settings)
     for number, text in enumerate(texts):
         hit = tweets.search(text, limit=1)[0]
@@ -77,16 +95,16 @@ def test_of_equal_vectors_the_exact_text_comes_first(make, settings: Settings) -
 
 def test_events_that_come_again_change_nothing(make, settings: Settings) -> None:
     consumer = make()
-    consumer.handle(events(1, 2, 1))
-    consumer.handle(events(2, 3))
-    make().handle(events(1, 2, 3))
+    consumer.handle(events(1, 2, 1), place)
+    consumer.handle(events(2, 3), place)
+    make().handle(events(1, 2, 3), place)
     assert sorted(Index.open(settings).ids()) == [1, 2, 3]
     assert Store.open(settings).count() == 3
 
 
 def test_a_batch_that_reached_only_the_database(make, settings: Settings) -> None:
     Store.open(settings).insert([tweet(1, TEXTS[1])])
-    make().handle(events(1))
+    make().handle(events(1), place)
     assert list(Index.open(settings).ids()) == [1]
     assert TweetSearch.open(settings).search(TEXTS[1], 1)[0]["text"] == TEXTS[1]  # the first row stays
 
@@ -116,13 +134,13 @@ def test_reconciling_leaves_what_another_member_is_at(settings: Settings, encode
 def test_only_the_newest_are_kept(make, settings: Settings) -> None:
     consumer = make()
     for start in range(0, 300, 30):
-        consumer.handle(events(*range(start, start + 30)))
+        consumer.handle(events(*range(start, start + 30)), place)
     index, store = Index.open(settings), Store.open(settings)
     horizon = index.horizon(store.newest_position())
     positions = store.positions(range(300))
     assert set(index.ids()) == {i for i, position in positions.items() if position >= horizon}
     assert 100 <= index.count() <= 100 + index.slice_rows
-    consumer.handle(events(5))
+    consumer.handle(events(5), place)
     assert 5 not in index.ids()
 
 
@@ -130,10 +148,10 @@ def test_an_index_that_goes_away(make, settings: Settings, milvus: MilvusServer,
     monkeypatch.setattr(search_module, "RECENT_US", 0)
     monkeypatch.setattr(index_module, "TIMEOUT_S", 2.0)
     consumer, tweets = make(), TweetSearch.open(settings)
-    consumer.handle(events(1, 2))
+    consumer.handle(events(1, 2), place)
     milvus.kill()
     with pytest.raises(IndexDown):
-        consumer.handle(events(3))
+        consumer.handle(events(3), place)
     with pytest.raises(DependencyDown, match="index"):
         tweets.search("anything")
     milvus.wipe()
@@ -141,7 +159,7 @@ def test_an_index_that_goes_away(make, settings: Settings, milvus: MilvusServer,
     deadline = time.monotonic() + 60
     while True:
         try:
-            consumer.handle(events(3))
+            consumer.handle(events(3), place)
             consumer.tick()
             break
         except IndexDown:
@@ -151,7 +169,7 @@ def test_an_index_that_goes_away(make, settings: Settings, milvus: MilvusServer,
 
 
 def test_a_hit_that_left_the_database_is_passed_over(make, settings: Settings) -> None:
-    make().handle(events(0, 1, 2))
+    make().handle(events(0, 1, 2), place)
     tweets = TweetSearch.open(settings)
     with tweets._store._engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM tweets WHERE tweet_id = 0")
@@ -160,7 +178,50 @@ def test_a_hit_that_left_the_database_is_passed_over(make, settings: Settings) -
 
 
 def test_a_database_that_is_broken_is_named(make, settings: Settings, tmp_path: Path) -> None:
-    make().handle(events(0))
+    make().handle(events(0), place)
     elsewhere = settings.model_copy(update={"database_url": f"sqlite:///{tmp_path}/no/such/folder.db"})
     with pytest.raises(DependencyDown, match="database"):
         TweetSearch.open(elsewhere).search("goals")
+
+
+VALID = orjson.loads(to_json(tweet(3, "a text", hashtags=["a", "b"])))
+
+
+@pytest.fixture(scope="module")
+def consumer(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterator[tuple[Search, Memory]]:
+    """One for all examples, on servers of its own."""
+    server = MilvusServer(tmp_path_factory.mktemp("milvus"))
+    server.start()
+    settings = Settings(
+        redis_url=redis_url, milvus_uri=server.uri, instance="strange",
+        database_url=f"sqlite:///{tmp_path_factory.mktemp('store') / 'tweets.db'}",
+    )
+    memory = Memory(settings)
+    memory.create_stream(REJECTED, 1)
+    made = Search(settings, "0", lambda _: memory)
+    yield made, memory
+    made.close()
+    server.kill()
+
+
+OFFSETS = count(0, 2)
+"""Each example stands elsewhere in the stream: hypothesis may try one again."""
+
+
+@hypothesis.settings(max_examples=200, deadline=None)
+@hypothesis.given(event=spoilt_json(VALID))
+def test_no_event_stops_the_consumer(consumer: tuple[Search, Memory], event: bytes) -> None:
+    """Each is stored and found, or parked; what comes with it is stored."""
+    search, memory = consumer
+    offset = next(OFFSETS)
+    before, good = len(memory.events(REJECTED)), tweet((1 << 62) + offset, "a good one")
+    search.handle([event, to_json(good)], lambda index: f"0/{offset + index}")
+    assert good.tweet_id in search._store.get([good.tweet_id])
+    new = [msgspec.json.decode(each, type=RejectedEvent) for each in memory.events(REJECTED)[before:]]
+    if new:
+        assert [each.position for each in new] == [f"{ENRICHED}/0/{offset}"]
+    else:
+        tweet_id = enriched_tweet(event).tweet_id
+        row = search._store.get([tweet_id])[tweet_id]
+        assert datetime.fromtimestamp(row.created_at_us / 1e6, UTC)
+        assert tweet_id in search._index.slice_ids(search._index.slice_of(row.position))

@@ -1,0 +1,281 @@
+"""The handler of the trending consumer and its rebuilding, over a middleware in memory and a real Redis."""
+
+import itertools
+import time
+from collections.abc import Callable, Iterator
+
+import hypothesis
+import msgspec
+import orjson
+import pytest
+import redis
+
+from common.settings import Settings
+from common.tweets import HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL, RejectedEvent
+from consumers import reread as reread_module
+from consumers.trending import Trending
+from middleware.base import Unreachable
+from tests.consumers.events import spoilt_json
+from tests.memory import Memory
+
+pytestmark = pytest.mark.server
+
+NOW = int(time.time()) // 5 * 5
+
+
+def count(number: int, hashtag: str = TOTAL, start: int = NOW, sent_us: int = NOW * 1_000_000) -> bytes:
+    return orjson.dumps({
+        "bucket_start": start, "bucket_seconds": 5, "hashtag": hashtag, "count": number,
+        "min_sent_us": sent_us, "max_sent_us": sent_us,
+    })
+
+
+def place(index: int) -> str:
+    return f"0/{index}"
+
+
+@pytest.fixture
+def settings(client: redis.Redis, redis_url: str) -> Settings:
+    return Settings(redis_url=redis_url, instance="trends")
+
+
+@pytest.fixture
+def memory(settings: Settings) -> Memory:
+    made = Memory(settings)
+    made.create_stream(HASHTAG_COUNTS, 2)
+    made.create_stream(REJECTED, 1)
+    return made
+
+
+@pytest.fixture
+def start(settings: Settings, memory: Memory) -> Iterator[Callable[..., Trending]]:
+    made: list[Trending] = []
+
+    def begin(member: str = "0") -> Trending:
+        made.append(Trending(settings, member, lambda _: memory))
+        return made[-1]
+
+    yield begin
+    for each in made:
+        each.close()
+
+
+def publish(memory: Memory, *events: bytes) -> None:
+    with memory.producer(HASHTAG_COUNTS) as producer:
+        for number, event in enumerate(events):
+            producer.send(str(number), event)
+
+
+def bucket(client: redis.Redis, settings: Settings, start: int = NOW) -> dict[str, int]:
+    content = client.hgetall(f"{settings.redis_prefix}bucket:{start}")
+    return {tag: int(number) for tag, number in content.items()}
+
+
+def totals(client: redis.Redis, settings: Settings) -> dict[str, int]:
+    """What the 5-minute ranking shows, by hashtag."""
+    ranking = orjson.loads(client.get(f"{settings.redis_prefix}ranking:5m"))
+    return {each["hashtag"]: each["count"] for each in ranking["hashtags"]} | {TOTAL: ranking["tweets"]}
+
+
+def test_counts_become_a_ranking(start, client, settings: Settings) -> None:
+    trending = start()
+    trending.handle([count(3), count(2, "a"), count(1, "b"), count(1, "a")], place)
+    trending.tick()
+    assert totals(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
+    trending.handle([count(3), count(2, "a")], place)  # they come again
+    assert bucket(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
+
+
+def test_a_tweet_is_reported_once_when_it_is_visible(start, client, settings: Settings) -> None:
+    for trending in (start(), start()):  # the second is the successor of the first
+        trending.handle([count(3)], place)
+        trending.tick()
+        trending.close()
+    report = orjson.loads(client.get(f"{settings.redis_prefix}telemetry:ranked:trending-0"))
+    assert report["total"] == 3
+
+
+def test_slots_that_redis_did_not_take_are_kept_when_it_does(start, client, settings: Settings) -> None:
+    """The key is of another type for a while, which fails what comes after the counts."""
+    trending, key = start(), f"{settings.redis_prefix}slots:{NOW}"
+    trending.handle([count(1, start=NOW - 5)], place)
+    trending._arrivals.learn({NOW: {}})  # otherwise they would be asked for first
+    client.set(key, "in the way")
+    with pytest.raises(redis.ResponseError):
+        trending.handle([count(3)], place)
+    client.delete(key)
+    trending.handle([count(3)], place)
+    slots = client.hgetall(f"{settings.redis_prefix}slots:{NOW}")
+    assert slots == {str(NOW * 1_000_000 // SLOT_US): "3"}
+
+
+def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, settings: Settings) -> None:
+    trending, events = start(), [count(number + 1, f"tag{number}") for number in range(50)]
+    publish(memory, *events)
+    trending.handle(events[:10], place)
+    client.flushall()
+    trending.handle(events[:10], place)
+    trending.tick()
+    assert bucket(client, settings) == {f"tag{number}": number + 1 for number in range(50)}
+    assert totals(client, settings) == bucket(client, settings) | {TOTAL: 0}
+    assert list(memory.logs[HASHTAG_COUNTS].groups) == []
+
+
+def test_a_rebuild_takes_no_silence_for_the_end(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
+    """The stream store stalls in the middle, and nothing comes for a while."""
+    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
+    stalls = stalling(memory)
+    start().tick()
+    assert len(stalls) > 3
+    assert len(bucket(client, settings)) == 50
+
+
+def stalling(memory: Memory) -> list[int]:
+    """Has every second poll of any consumer of `memory` find nothing; numbers of those polls."""
+    consumer, polls, stalls = memory.consumer, [0], []
+
+    def stalled(*arguments, **named):
+        joined = consumer(*arguments, **named)
+        poll = joined.poll
+
+        def instead(max_events: int, timeout: float) -> list[bytes]:
+            polls[0] += 1
+            if polls[0] % 2 == 0:
+                stalls.append(polls[0])
+                return []
+            return poll(max_events, timeout)
+
+        joined.poll = instead
+        return joined
+
+    memory.consumer = stalled
+    return stalls
+
+
+def test_a_rebuild_ends_beside_a_writer_that_goes_on(start, memory: Memory, client, settings: Settings) -> None:
+    publish(memory, count(1, "before"))
+    memory.on_poll = lambda: publish(memory, count(1, f"later{len(memory.events(HASHTAG_COUNTS))}"))
+    start().tick()
+    assert "before" in bucket(client, settings)
+    assert client.exists(f"{settings.redis_prefix}marker")
+
+
+def test_a_loss_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
+    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
+    polls = []
+
+    def lose_once() -> None:
+        polls.append(len(polls))
+        if len(polls) == 4:
+            assert bucket(client, settings)
+            client.flushall()
+
+    memory.on_poll = lose_once
+    start().tick()
+    assert len(polls) > 8
+    assert bucket(client, settings) == {f"tag{number}": number + 1 for number in range(50)}
+
+
+def test_redis_away_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
+    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
+    polls = []
+
+    def cut_once() -> None:
+        polls.append(len(polls))
+        if len(polls) == 3:
+            raise redis.ConnectionError("gone")
+
+    memory.on_poll = cut_once
+    trending = start()
+    with pytest.raises(redis.ConnectionError):
+        trending.tick()
+    assert not client.exists(f"{settings.redis_prefix}marker")
+    assert list(memory.logs[HASHTAG_COUNTS].groups) == []
+    trending._published_at = 0.0  # its turn again
+    trending.tick()
+    assert len(bucket(client, settings)) == 50
+
+
+def test_a_stream_store_that_hangs_is_given_up(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
+    monkeypatch.setattr(reread_module, "SILENCE_S", 0.05)
+    publish(memory, count(1, "a"))
+    monkeypatch.setattr("tests.memory.MemoryConsumer.poll", lambda *_: [])
+    with pytest.raises(Unreachable, match="before its end"):
+        start().tick()
+    assert not client.exists(f"{settings.redis_prefix}marker")
+
+
+def test_retention_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
+    """It begins anew, from what the stream holds then."""
+    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
+    polls = []
+
+    def truncate_once() -> None:
+        polls.append(len(polls))
+        if len(polls) == 2:
+            for partition in (0, 1):
+                memory.truncate(HASHTAG_COUNTS, 15, partition)
+
+    memory.on_poll = truncate_once
+    trending = start()
+    with pytest.raises(Exception, match="are gone"):
+        trending.tick()
+    trending._published_at = 0.0
+    trending.tick()
+    held = {orjson.loads(event)["hashtag"] for event in memory.events(HASHTAG_COUNTS)}
+    assert held <= bucket(client, settings).keys()
+
+
+def test_one_of_two_members_rebuilds(start, memory: Memory, client, settings: Settings) -> None:
+    publish(memory, count(1, "a"))
+    one, two = start("one"), start("two")
+    one.tick()
+    marker = client.get(f"{settings.redis_prefix}marker")
+    two.handle([count(2, "a")], place)
+    assert client.get(f"{settings.redis_prefix}marker") == marker
+    assert bucket(client, settings) == {"a": 2}
+
+
+def parked(memory: Memory) -> list[RejectedEvent]:
+    return [msgspec.json.decode(event, type=RejectedEvent) for event in memory.events(REJECTED)]
+
+
+def test_what_cannot_be_read_is_parked_and_the_rest_ranked(start, memory: Memory, client, settings: Settings) -> None:
+    trending = start()
+    strange = [count(-1, "a"), b"{", count(1, "b").replace(b'"bucket_start":', b'"bucket_start":"x","y":')]
+    trending.handle([*strange, count(1, "c")], place)
+    assert bucket(client, settings) == {"c": 1}
+    assert [event.position for event in parked(memory)] == [f"{HASHTAG_COUNTS}/0/{index}" for index in (0, 1, 2)]
+    assert {(event.reason, event.stage) for event in parked(memory)} == {("unreadable", "trending-consumer")}
+    trending.close()
+    report = orjson.loads(client.get(f"{settings.redis_prefix}telemetry:ranked:trending-0"))
+    assert report["extra"]["parked"] == 3
+
+
+def test_an_unreadable_event_does_not_stop_a_rebuild(start, memory: Memory, client, settings: Settings) -> None:
+    publish(memory, b"[]", count(1, "a"), b"\xff", count(1, "b"))
+    start().tick()
+    assert bucket(client, settings) == {"a": 1, "b": 1}
+
+
+OFFSETS = itertools.count(0, 2)
+
+
+@hypothesis.settings(
+    max_examples=200, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+)
+@hypothesis.given(event=spoilt_json(orjson.loads(count(2, "a"))))
+def test_no_event_stops_the_consumer(start, memory: Memory, client, settings: Settings, event: bytes) -> None:
+    trending, offset = start(), next(OFFSETS)
+    before = len(memory.events(REJECTED))
+    trending.handle([event, count(1, f"good{offset}")], lambda index: f"0/{offset + index}")
+    trending._published_at = 0.0
+    trending.tick()
+    assert bucket(client, settings)[f"good{offset}"] == 1
+    positions = [each.position for each in parked(memory)[before:]]
+    assert positions in ([], [f"{HASHTAG_COUNTS}/0/{offset}"])
+    trending.close()
