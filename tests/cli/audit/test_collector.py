@@ -12,6 +12,7 @@ from cli.audit.ledger import Finding
 from cli.audit.reader import TooLate
 from common.lost import Lost, record_lost
 from common.tweets import ENRICHED, RAW, REJECTED, to_json
+from middleware.base import Start
 from tests.cli.audit.chain import ALL, Chain
 
 
@@ -189,9 +190,10 @@ def test_a_run_that_began_behind_the_cut_is_missing_as_a_whole(chain: Chain) -> 
     assert (stages["published"].missing, stages["published"].aged_out) == (20, 0)
 
 
-def test_retention_that_overtakes_the_audit_is_told_from_loss(chain: Chain) -> None:
-    chain.flow("r", 50)
-    with chain.audit() as collector:
+@pytest.mark.parametrize("start", ["head", "tail"])
+def test_retention_that_overtakes_the_audit_is_told_from_loss(chain: Chain, start: Start) -> None:
+    with chain.audit(start) as collector:
+        chain.flow("r", 50)
         until = time.monotonic() + 60
         collector.follow(chain.manifests)
         assert not missing(collector.round(until))
