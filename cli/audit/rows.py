@@ -20,6 +20,9 @@ from common.search.index import Index
 from common.search.store import Store
 from middleware.base import Start
 
+EVICTED = 0
+"""Stands for the position of a row that went after it was fetched: below every oldest one."""
+
 
 class Rows:
     def __init__(self, store: Store, index: Index, scratch: Scratch, ledger: Callable[[str], RunLedger],
@@ -46,13 +49,10 @@ class Rows:
             self._next = max(self._next, int(rows.positions[-1]) + 1)
 
     def survived(self, partition: int, ordinal: int, tweet: int) -> None:
-        """An event that has a row of its own."""
+        """An event that has a row of its own, or had it when rows were fetched."""
         known = self._survivors.get(partition)
-        if known and known[0] <= ordinal:
-            return
-        position = self._store.positions([tweet]).get(tweet)
-        if position is not None:
-            self._survivors[partition] = ordinal, position
+        if known is None or known[0] > ordinal:
+            self._survivors[partition] = ordinal, self._store.positions([tweet]).get(tweet, EVICTED)
 
     def check(self, judged: Sequence[RunLedger]) -> dict[str, Finding]:
         """*stored* and *indexed*, of the rows fetched."""
