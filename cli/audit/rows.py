@@ -111,7 +111,10 @@ class Rows:
         return self._store.oldest_position()
 
     def _indexed(self, judged: Sequence[RunLedger], stored: Sequence[Finding]) -> list[Finding]:
-        """The ids of the index are read first: what is newer than they are is looked for in the next round."""
+        """The ids of the index are read first: what is newer than they are is looked for in the next round.
+
+        It is not to hold a row whose tweet no event brought: that is a repeat in the database.
+        """
         ids, counts = np.unique(np.fromiter(self._index.ids(), np.int64), return_counts=True)
         horizon = self._index.horizon(self._store.newest_position())
         kept = {ledger.number: Kept() for ledger in judged}
@@ -123,7 +126,8 @@ class Rows:
             present = np.isin(rows.tweet_ids, ids)
             of_run.count += int(own.sum())
             of_run.first = min(of_run.first, int(rows.seqs.min()))
-            of_run.missing += rows.seqs[own & ~present].tolist()
+            absent = dict(zip(rows.tweet_ids[own & ~present].tolist(), rows.seqs[own & ~present].tolist(), strict=True))
+            of_run.missing += [absent[tweet] for tweet in self._scratch.known(list(absent))]
             of_run.twice += int((counts[np.searchsorted(ids, rows.tweet_ids[own & present])] - 1).sum())
         return [self._indexed_of(ledger, finding, kept[ledger.number], ids)
                 for ledger, finding in zip(judged, stored, strict=True)]

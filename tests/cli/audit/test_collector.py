@@ -95,6 +95,14 @@ def test_a_repeat_in_a_stream_is_seen_there_only(chain: Chain, stream: str) -> N
     assert not missing(stages)
 
 
+def test_a_repeat_in_the_database_is_seen_there_only(chain: Chain) -> None:
+    chain.flow("r", 50)
+    chain.repeat_row("r", 7)
+    stages = chain.stages()
+    assert {name: finding.duplicated for name, finding in stages.items() if finding.duplicated} == {"stored": 1}
+    assert not missing(stages)
+
+
 # -- What aged out
 
 

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -76,10 +78,12 @@ time.sleep(600)
 
 
 @pytest.fixture
-def hung() -> subprocess.Popen[bytes]:
-    with subprocess.Popen([sys.executable, "-c", HUNG], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        yield child
-        child.kill()
+def hung() -> Iterator[subprocess.Popen[bytes]]:
+    child = subprocess.Popen([sys.executable, "-c", HUNG], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    yield child
+    child.kill()
+    with suppress(BrokenPipeError):  # what was written to one that was dead
+        child.communicate()
 
 
 def test_an_audit_whose_server_never_answers_is_not_waited_for(hung: subprocess.Popen[bytes]) -> None:
