@@ -61,11 +61,18 @@ def answer(settings: Settings, collector: Any, runs: Mapping[str, Manifest], unt
 
 
 def complete(once: Round, until: float) -> dict[str, Finding]:
-    """The findings once nothing is missing and time for repeats has passed, or the last before `until`."""
+    """The findings once nothing is missing and time for repeats has passed, or the last before `until`.
+
+    Raises TooLate where the time is over within a round, and something was missing in the one before.
+    """
     clean_since: float | None = None
     while True:
-        began = time.monotonic()
-        stages = once(until)
+        try:
+            stages = once(until)
+        except TooLate:
+            if clean_since is None:
+                raise
+            return stages
         ended = time.monotonic()
         missing = {name: finding.missing for name, finding in stages.items() if finding.missing}
         if missing:
@@ -76,7 +83,7 @@ def complete(once: Round, until: float) -> dict[str, Finding]:
         elif ended - clean_since >= SETTLE_SECONDS:
             return stages
         pause = PAUSE_SECONDS if missing else SETTLE_SECONDS
-        if ended + pause + (ended - began) > until:
+        if ended + pause > until:
             return stages
         time.sleep(pause)
 

@@ -41,7 +41,9 @@ class StreamReader:
         self._middleware, self._group = middleware, group
         self._from_head = start == "head"
         self._sighted: set[int] = set()
-        """Partitions of which something came since the stream was opened at its head."""
+        """Partitions of which something came since the stream was opened at its head, or retention was faster."""
+
+        self._passed_over = 0
 
         self._last: dict[int, int] = {}
         """By partition, the offset of the last event taken."""
@@ -63,6 +65,9 @@ class StreamReader:
             except Overtaken:
                 self._reopen()
                 continue
+            if self._consumer.passed_over > self._passed_over:  # in which partition it does not say
+                self._passed_over = self._consumer.passed_over
+                self._sighted.clear()
             self._hand_out(events, [(int(partition), int(offset)) for partition, _, offset in places], take)
 
     def close(self) -> None:
@@ -73,7 +78,7 @@ class StreamReader:
         """Goes on at the head, from which on everything is still there."""
         self._consumer.close()
         self._consumer = self._middleware.consumer(self.stream, self._group, start="head")
-        self._from_head = True
+        self._from_head, self._passed_over = True, 0
         self._sighted.clear()
 
     def _hand_out(self, events: list[bytes], places: list[tuple[int, int]], take: Take) -> None:

@@ -20,6 +20,9 @@ from common.search.index import Index
 from common.search.store import Store
 from middleware.base import Start
 
+EVICTED = 0
+"""Stands for the position of a row that went after it was fetched: below every oldest one."""
+
 
 class Rows:
     def __init__(self, store: Store, index: Index, scratch: Scratch, ledger: Callable[[str], RunLedger],
@@ -46,13 +49,10 @@ class Rows:
             self._next = max(self._next, int(rows.positions[-1]) + 1)
 
     def survived(self, partition: int, ordinal: int, tweet: int) -> None:
-        """An event that has a row of its own."""
+        """An event that has a row of its own, or had it when rows were fetched."""
         known = self._survivors.get(partition)
-        if known and known[0] <= ordinal:
-            return
-        position = self._store.positions([tweet]).get(tweet)
-        if position is not None:
-            self._survivors[partition] = ordinal, position
+        if known is None or known[0] > ordinal:
+            self._survivors[partition] = ordinal, self._store.positions([tweet]).get(tweet, EVICTED)
 
     def check(self, judged: Sequence[RunLedger]) -> dict[str, Finding]:
         """*stored* and *indexed*, of the rows fetched."""
@@ -111,7 +111,10 @@ class Rows:
         return self._store.oldest_position()
 
     def _indexed(self, judged: Sequence[RunLedger], stored: Sequence[Finding]) -> list[Finding]:
-        """The ids of the index are read first: what is newer than they are is looked for in the next round."""
+        """The ids of the index are read first: what is newer than they are is looked for in the next round.
+
+        It is not to hold a row whose tweet no event brought: that is a repeat in the database.
+        """
         ids, counts = np.unique(np.fromiter(self._index.ids(), np.int64), return_counts=True)
         horizon = self._index.horizon(self._store.newest_position())
         kept = {ledger.number: Kept() for ledger in judged}
@@ -123,7 +126,8 @@ class Rows:
             present = np.isin(rows.tweet_ids, ids)
             of_run.count += int(own.sum())
             of_run.first = min(of_run.first, int(rows.seqs.min()))
-            of_run.missing += rows.seqs[own & ~present].tolist()
+            absent = dict(zip(rows.tweet_ids[own & ~present].tolist(), rows.seqs[own & ~present].tolist(), strict=True))
+            of_run.missing += [absent[tweet] for tweet in self._scratch.known(list(absent))]
             of_run.twice += int((counts[np.searchsorted(ids, rows.tweet_ids[own & present])] - 1).sum())
         return [self._indexed_of(ledger, finding, kept[ledger.number], ids)
                 for ledger, finding in zip(judged, stored, strict=True)]

@@ -58,10 +58,13 @@ class Scratch:
         self._db.executemany("INSERT OR IGNORE INTO first VALUES (?, ?, ?, ?, ?, ?)", events)
         if self._db.total_changes - before == len(events):
             return {}
+        return self.known([event.tweet for event in events])
+
+    def known(self, tweets: Sequence[int]) -> dict[int, Seen]:
+        """The first event of each of these tweets that any event brought."""
         found: dict[int, Seen] = {}
-        wanted = [event.tweet for event in events]
-        for start in range(0, len(wanted), IDS_PER_QUERY):
-            ids = wanted[start : start + IDS_PER_QUERY]
+        for start in range(0, len(tweets), IDS_PER_QUERY):
+            ids = tweets[start : start + IDS_PER_QUERY]
             marks = ",".join("?" * len(ids))
             rows = self._db.execute(f"SELECT * FROM first WHERE tweet IN ({marks})", ids)
             found |= {row[0]: Seen(*row) for row in rows}

@@ -68,6 +68,7 @@ def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
 
 
 def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
+    assert load_run(stack, "--rate", "100", "--seconds", "5")["tweets"] > 0
     assert not data_of_experiments(stack)
 
 

@@ -15,7 +15,7 @@ import orjson
 from cli.audit.collect import Collector
 from cli.audit.reader import reading
 from common.lost import read_lost
-from common.search.store import Store
+from common.search.store import Store, tweets
 from common.settings import Settings
 from common.tweets import (
     BUCKET_SECONDS,
@@ -100,9 +100,9 @@ class Chain:
 
     def enrich(self, stamps: Iterable[Ingest], first_id: int = 1_000_000) -> list[EnrichedTweet]:
         at = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self.now_s))
-        tweets = [EnrichedTweet(first_id + s.seq, at, False, ["a"], s, "7", "en", "x", "x") for s in stamps]
-        self.send(ENRICHED, [(str(t.ingest.seq), to_json(t)) for t in tweets])
-        return tweets
+        enriched = [EnrichedTweet(first_id + s.seq, at, False, ["a"], s, "7", "en", "x", "x") for s in stamps]
+        self.send(ENRICHED, [(str(t.ingest.seq), to_json(t)) for t in enriched])
+        return enriched
 
     def rank(self, tweets: Iterable[EnrichedTweet]) -> None:
         bucket = self.rankings.buckets.setdefault(self.now_s // BUCKET_SECONDS * BUCKET_SECONDS, Counter())
@@ -145,6 +145,15 @@ class Chain:
     def delete_rows(self, where: str) -> None:
         with self.store._engine.begin() as connection:
             connection.exec_driver_sql(f"DELETE FROM tweets WHERE {where}")
+
+    def repeat_row(self, run: str, seq: int) -> None:
+        """The same event under another tweet id: the primary key itself forbids the same id twice."""
+        columns = [column.name for column in tweets.c]
+        changed = {"tweet_id": "5", "position": "(SELECT max(position) + 1 FROM tweets)"}
+        values = ", ".join(changed.get(column, column) for column in columns)
+        with self.store._engine.begin() as connection:
+            connection.exec_driver_sql(f"INSERT INTO tweets SELECT {values} FROM tweets WHERE run = ? AND seq = ?",
+                                       (run, seq))
 
     @contextmanager
     def audit(self, start: Start = "head") -> Iterator[Collector]:

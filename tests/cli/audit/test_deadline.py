@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,22 @@ def test_no_round_begins_that_would_end_too_late() -> None:
     assert len(rounds) == 1
 
 
+@pytest.mark.parametrize("missing", [0, 1])
+def test_a_round_that_is_cut_short_leaves_what_was_clean_before_it(missing: int) -> None:
+    rounds = iter((Finding(2, 2 - missing, missing), None))
+
+    def once(until: float) -> dict[str, Finding]:
+        if found := next(rounds):
+            return {"published": found}
+        raise TooLate("tweets-raw")
+
+    if missing:
+        with pytest.raises(TooLate):
+            complete(once, time.monotonic() + 600)
+    else:
+        assert complete(once, time.monotonic() + 600)["published"].clean
+
+
 def test_a_stage_that_becomes_complete_is_waited_for() -> None:
     left = iter((2, 1, 0, 0, 0))
     found = complete(lambda until: {"published": Finding(2, 0, next(left))}, time.monotonic() + 600)
@@ -76,10 +94,12 @@ time.sleep(600)
 
 
 @pytest.fixture
-def hung() -> subprocess.Popen[bytes]:
-    with subprocess.Popen([sys.executable, "-c", HUNG], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
-        yield child
-        child.kill()
+def hung() -> Iterator[subprocess.Popen[bytes]]:
+    child = subprocess.Popen([sys.executable, "-c", HUNG], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    yield child
+    child.kill()
+    with suppress(BrokenPipeError):  # what was written to one that was dead
+        child.communicate()
 
 
 def test_an_audit_whose_server_never_answers_is_not_waited_for(hung: subprocess.Popen[bytes]) -> None:
