@@ -6,11 +6,12 @@ A further store is one entry of SOURCES.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,14 +20,20 @@ from typing import Literal
 import redis
 
 from common.held import Held
+from common.search.index import Index
+from common.search.store import Store
 from common.settings import Settings
 from common.tweets import STREAMS
 from deploy.local import processes, supervision
 from deploy.local.process import ends_with_parent, python
+from ingest import archive, manifest
 from middleware import connect
 
-ANSWER_SECONDS = 3.0
+ANSWER_SECONDS = 2.0
 """In which all stores are asked, at once: what has not answered by then is unknown."""
+
+IMPORT_SECONDS = 10.0
+"""In which whoever asks is there, on a machine that has much else to do."""
 
 
 @dataclass(frozen=True)
@@ -39,11 +46,21 @@ class Source:
 
 
 def held(settings: Settings) -> list[Held]:
-    """One for each store, in the order of SOURCES; all is None but the name where a store does not answer."""
-    return collected(SOURCES, settings, ANSWER_SECONDS)
+    """One for each store, in the order of SOURCES; all is None but the name where a store does not answer.
+
+    Asked by a process of its own, which ends without further ado: the client of a server that accepts and does not
+    answer can keep its process for a minute.
+    """
+    command = ends_with_parent(python("cli.stores", settings.instance))
+    try:
+        asked = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
+                               timeout=ANSWER_SECONDS + IMPORT_SECONDS)
+    except subprocess.SubprocessError:
+        return in_order(SOURCES, {})
+    return [Held(**one) for one in json.loads(asked.stdout)]
 
 
-def collected(sources: Iterable[Source], settings: Settings, seconds: float) -> list[Held]:
+def collected(sources: Sequence[Source], settings: Settings, seconds: float) -> list[Held]:
     found: dict[str, Held] = {}
 
     def ask(source: Source) -> None:
@@ -57,22 +74,23 @@ def collected(sources: Iterable[Source], settings: Settings, seconds: float) -> 
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    answered = found.copy()
-    return [answered.get(store, Held(store, None, None, source.unit)) for source in sources for store in source.stores]
+    return in_order(sources, found.copy())
+
+
+def in_order(sources: Sequence[Source], found: Mapping[str, Held]) -> list[Held]:
+    return [found.get(store, Held(store, None, None, source.unit)) for source in sources for store in source.stores]
 
 
 def streams(settings: Settings) -> Iterable[Held]:
-    """By a process of its own, which is ended in time: a client of a server that accepts and does not answer can keep
-    its process for a minute."""
-    command = ends_with_parent(python("cli.stores", settings.instance))
-    asked = subprocess.run(command, check=True, timeout=ANSWER_SECONDS, stdout=subprocess.PIPE,
-                           stderr=subprocess.DEVNULL)
-    yield from (Held(**one) for one in json.loads(asked.stdout))
-
-
-def ask_streams(settings: Settings) -> list[Held]:
     with connect(settings) as middleware:
-        return [middleware.held(stream) for stream in STREAMS]
+        for stream in STREAMS:
+            yield middleware.held(stream)
+
+
+def database_and_index(settings: Settings) -> Iterable[Held]:
+    store = Store.open(settings)
+    yield store.held()
+    yield Index.open(settings).held(store)
 
 
 def of_redis(settings: Settings) -> Iterable[Held]:
@@ -82,9 +100,10 @@ def of_redis(settings: Settings) -> Iterable[Held]:
     yield Held("redis", int(memory["used_memory"]), int(memory["maxmemory"]) or None, "bytes")
 
 
-def checkpoints(settings: Settings) -> Iterable[Held]:
+def of_spark(settings: Settings) -> Iterable[Held]:
     """Spark keeps its last batches, and the state of its operators: bounded by what the queries remember."""
     yield of_files("checkpoints", settings.checkpoint_dir.rglob("*"), None)
+    yield of_files("spark-scratch", (settings.state_dir / "spark").rglob("*"), None)
 
 
 def logs(settings: Settings) -> Iterable[Held]:
@@ -107,9 +126,12 @@ def of_files(store: str, paths: Iterable[Path], bound: int | None) -> Held:
 
 
 SOURCES = (
+    Source(("archive",), "bytes", lambda settings: [archive.held(settings)]),
+    Source(("manifests",), "rows", lambda settings: [manifest.held(settings)]),
     Source(STREAMS, "bytes", streams),
+    Source(("checkpoints", "spark-scratch"), "bytes", of_spark),
+    Source(("database", "index"), "rows", database_and_index),
     Source(("redis",), "bytes", of_redis),
-    Source(("checkpoints",), "bytes", checkpoints),
     Source(("logs",), "bytes", logs),
 )
 
@@ -137,5 +159,11 @@ def age(seconds: float) -> str:
     return f"{max(0.0, seconds):.0f} s"
 
 
+def main() -> None:
+    found = collected(SOURCES, Settings.load(instance=sys.argv[1]), ANSWER_SECONDS)
+    print(json.dumps([asdict(one) for one in found]), flush=True)
+    os._exit(0)
+
+
 if __name__ == "__main__":
-    print(json.dumps([asdict(one) for one in ask_streams(Settings.load(instance=sys.argv[1]))]))
+    main()

@@ -64,13 +64,21 @@ def test_logs_are_bounded_by_a_setting_and_dated(tmp_path: Path) -> None:
 
 
 def test_a_store_that_holds_nothing_has_no_oldest_entry(tmp_path: Path) -> None:
-    assert list(stores.checkpoints(Settings(home=tmp_path))) == [Held("checkpoints", 0, None, "bytes")]
+    assert list(stores.of_spark(Settings(home=tmp_path))) == [
+        Held("checkpoints", 0, None, "bytes"), Held("spark-scratch", 0, None, "bytes"),
+    ]
 
 
-def test_every_store_is_there_when_nothing_runs(tmp_path: Path) -> None:
-    found = stores.held(Settings(home=tmp_path, port_block=9))
-    assert [one.store for one in found][: len(STREAMS)] == list(STREAMS)
-    assert {"redis", "checkpoints", "logs"} <= {one.store for one in found}
+def test_every_store_is_there_when_no_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MURMUR_HOME", str(tmp_path))
+    monkeypatch.delenv("MURMUR_SETTINGS", raising=False)
+    settings = Settings(home=tmp_path, instance="one", port_block=9)
+    settings.save()
+    found = {one.store: one for one in stores.held(settings)}
+    assert list(found) == [store for source in stores.SOURCES for store in source.stores]
+    assert {*STREAMS, "archive", "manifests", "database", "index", "redis", "checkpoints", "logs"} <= found.keys()
+    assert found["archive"].holds == 0
+    assert {found[store].holds for store in (*STREAMS, "redis", "index")} == {None}
 
 
 def test_as_text() -> None:
