@@ -18,7 +18,8 @@ def assert_problem(response: TestResponse, status: int) -> None:
 
 
 @pytest.mark.parametrize("path", [
-    "/", "/api", "/api/v1/nothing", "/api/v1/trending/", "/static/x", "/docs", "/%00", "/healthz//", "/api//v1/trending",
+    "/", "/api", "/api/v1/nothing", "/api/v1/trending/", "/static/x", "/docs", "/%00",
+    "/healthz//", "/api//v1/trending",
 ])
 def test_not_found(client: FlaskClient, path: str) -> None:
     assert_problem(client.get(path), 404)
