@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated
-
 from flask import Response, request
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
@@ -19,7 +17,8 @@ def digits(value: object) -> object:
     return value
 
 
-WholeNumber = Annotated[int, BeforeValidator(digits)]
+whole_number = BeforeValidator(digits)
+"""For an annotation, after the bounds: what stands before them hides them from the description."""
 
 
 def refuse_repeated() -> Response | None:
