@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+
 from flask import Response, request
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
