@@ -36,6 +36,7 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     settings = settings or Settings.load()
     app = APIFlask(__name__, title="Murmuration", version=version("murmuration"), docs_path=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.url_map.merge_slashes = False  # an address with more slashes is none of ours, rather than a redirect
     app.json.sort_keys, app.json.ensure_ascii = False, False  # type: ignore[attr-defined]
     redis = Redis.from_url(
         settings.redis_address, retry=Retry(NoBackoff(), 1), decode_responses=True,

@@ -12,12 +12,14 @@ from common.settings import Settings
 from web import pipeline, problems
 from web.broadcast import Broadcast, Full, Message, Source, TooMany, Topic
 from web.openapi import errors
+from web.parameters import refuse_repeated
 from web.problems import TooManyRequests, Unavailable
 from web.trending import TrendingQuery, read_ranking
 
 RETRY_WHEN_FULL_S = 10
 
 blueprint = APIBlueprint("events", __name__, url_prefix="/api/v1", tag="Events")
+blueprint.before_request(refuse_repeated)
 
 DESCRIPTION = """Server-Sent Events. `data` is one line of JSON.
 

@@ -19,7 +19,7 @@ Times are RFC 3339 in UTC. Every error is `application/problem+json`. What is un
 SCHEMAS = "#/components/schemas/"
 
 ERRORS = {
-    400: "A parameter is missing, unknown or out of range; `errors` names it",
+    400: "A parameter is missing, unknown, repeated or out of range; `errors` names it",
     401: "The bearer token is missing or wrong",
     413: "The body is larger than the setting `ingest_max_body_bytes`",
     414: "The address is longer than the longest search makes it",

@@ -20,6 +20,7 @@ from common.search.query import DependencyDown, TweetSearch
 from common.settings import Settings
 from common.text import clean_text
 from web.openapi import errors
+from web.parameters import refuse_repeated, whole_number
 from web.problems import InvalidParameter, Unavailable, dump
 
 MAX_QUERY = 512
@@ -27,6 +28,7 @@ MAX_HITS = 100
 RFC_3339 = re.compile(r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
 
 blueprint = APIBlueprint("search", __name__, url_prefix="/api/v1", tag="Search")
+blueprint.before_request(refuse_repeated)
 
 
 def rfc_3339(value: object) -> object:
@@ -52,7 +54,7 @@ class SearchQuery(BaseModel):
     q: Annotated[str, Field(min_length=1, max_length=MAX_QUERY), AfterValidator(not_blank)] = Field(
         description="what to look for, in any words; links and mentions are not searched"
     )
-    limit: Annotated[int, Field(ge=1, le=MAX_HITS)] = Field(10, description="hits, at most")
+    limit: Annotated[int, Field(ge=1, le=MAX_HITS), whole_number] = Field(10, description="hits, at most")
     lang: Annotated[str, Field(pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$", max_length=16)] | None = Field(
         None, description="only tweets of this language, as X writes it: en, de, und, …"
     )

@@ -11,12 +11,14 @@ from redis import Redis
 
 from common.tweets import Window
 from web.openapi import errors
+from web.parameters import refuse_repeated, whole_number
 from web.problems import Unavailable
 
 MAX_LIMIT = 5000
 """The largest that the setting `ranking_limit` may be."""
 
 blueprint = APIBlueprint("trending", __name__, url_prefix="/api/v1", tag="Trending")
+blueprint.before_request(refuse_repeated)
 
 
 class TrendingQuery(BaseModel):
@@ -25,7 +27,7 @@ class TrendingQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     window: Window = Field("5m", description="how far back the ranking looks")
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT)] = Field(
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), whole_number] = Field(
         100, description="hashtags in the answer, at most; no more than the setting `ranking_limit` are kept"
     )
 

@@ -96,6 +96,7 @@ def test_what_the_api_says_stands(url: str, path: str) -> None:
 
 def test_the_description_of_the_api_is_shown(url: str) -> None:
     page = requests.get(f"{url}/docs", timeout=10)
+    assert requests.get(f"{url}/docs/", timeout=10).text == page.text
     assert (page.status_code, page.headers["Content-Type"]) == (200, "text/html")
     assert_safe(page, PAGE_POLICY.replace("img-src 'self'", "img-src 'self' data:"))
     assert "://" not in page.text

@@ -109,6 +109,12 @@ def test_everything_is_described(spec: dict) -> None:
                 assert response["content"], (path, status)
 
 
+@pytest.mark.parametrize(("path", "most"), [("trending", 5000), ("events", 5000), ("search", 100)])
+def test_the_bounds_of_a_limit_are_told(spec: dict, path: str, most: int) -> None:
+    parameters = {each["name"]: each["schema"] for each in spec["paths"][f"/api/v1/{path}"]["get"]["parameters"]}
+    assert (parameters["limit"]["minimum"], parameters["limit"]["maximum"]) == (1, most)
+
+
 def test_the_operation_with_a_secret_says_so(spec: dict) -> None:
     operation = spec["paths"]["/api/v1/tweets"]["post"]
     assert operation["security"] == [{"ingestToken": []}]

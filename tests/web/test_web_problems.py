@@ -17,7 +17,10 @@ def assert_problem(response: TestResponse, status: int) -> None:
     assert response.json["detail"]
 
 
-@pytest.mark.parametrize("path", ["/", "/api", "/api/v1/nothing", "/api/v1/trending/", "/static/x", "/docs", "/%00"])
+@pytest.mark.parametrize("path", [
+    "/", "/api", "/api/v1/nothing", "/api/v1/trending/", "/static/x", "/docs", "/%00",
+    "/healthz//", "/api//v1/trending",
+])
 def test_not_found(client: FlaskClient, path: str) -> None:
     assert_problem(client.get(path), 404)
 

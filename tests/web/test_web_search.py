@@ -53,6 +53,8 @@ TWEETS = [
     ("q=a&since=1700000000", "since"),
     ("q=a&since=2026-11-21T08:00:00", "since"),
     ("q=a&since=2026-13-21T08:00:00Z", "since"),
+    ("q=a&q=b", "q"),
+    ("q=a&limit=1_0", "limit"),
     ("q=a&page=2", "page"),
 ])
 def test_a_wrong_parameter_is_named(client: FlaskClient, query: str, field: str) -> None:

@@ -53,6 +53,9 @@ def test_no_ranking_yet(client: FlaskClient) -> None:
     ("limit=many", "limit"),
     ("limit=", "limit"),
     ("limit=99999999999999999999999", "limit"),
+    ("limit=5_0", "limit"),
+    ("limit=5&limit=6", "limit"),
+    ("window=1m&window=1m", "window"),
     ("windows=1m", "windows"),
 ])
 @pytest.mark.parametrize("path", ["/api/v1/trending", "/api/v1/events"])

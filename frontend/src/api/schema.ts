@@ -45,7 +45,7 @@ export interface paths {
                         "text/event-stream": string;
                     };
                 };
-                /** @description A parameter is missing, unknown or out of range; `errors` names it */
+                /** @description A parameter is missing, unknown, repeated or out of range; `errors` names it */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -207,7 +207,7 @@ export interface paths {
                         "application/json": components["schemas"]["SearchResult"];
                     };
                 };
-                /** @description A parameter is missing, unknown or out of range; `errors` names it */
+                /** @description A parameter is missing, unknown, repeated or out of range; `errors` names it */
                 400: {
                     headers: {
                         [name: string]: unknown;
@@ -298,7 +298,7 @@ export interface paths {
                         "application/json": components["schemas"]["Ranking"];
                     };
                 };
-                /** @description A parameter is missing, unknown or out of range; `errors` names it */
+                /** @description A parameter is missing, unknown, repeated or out of range; `errors` names it */
                 400: {
                     headers: {
                         [name: string]: unknown;

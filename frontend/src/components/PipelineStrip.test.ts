@@ -49,5 +49,5 @@ it('warns of a retention that is about to overtake a stage, and alarms later', (
   })
   expect(at(0.3).find('.retention').exists()).toBe(false)
   expect(at(0.6).get('.retention').attributes('role')).toBe('status')
-  expect(at(0.9).get('[role=alert]').text()).toContain('Alarm: share of the retention used: published 90 %')
+  expect(at(0.9).get('[role=alert]').text()).toContain('Alarm: share of the retention used: published 90\u00a0%')
 })

@@ -133,6 +133,20 @@ describe('without the stream', () => {
   })
 })
 
+it('has no stream while nobody sees it, and polls', async () => {
+  const { connection } = live()
+  const hidden = vi.spyOn(document, 'hidden', 'get').mockReturnValue(true)
+  document.dispatchEvent(new Event('visibilitychange'))
+  expect(stream().closed).toBe(true)
+  await vi.advanceTimersByTimeAsync(2_100)
+  expect(connection.value).toBe('polling')
+  expect(FakeEventSource.opened).toHaveLength(1)
+  hidden.mockReturnValue(false)
+  document.dispatchEvent(new Event('visibilitychange'))
+  expect(FakeEventSource.opened).toHaveLength(2)
+  hidden.mockRestore()
+})
+
 it('asks for nothing while paused', async () => {
   const { paused, setPaused } = live()
   setPaused(true)

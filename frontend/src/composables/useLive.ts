@@ -69,7 +69,9 @@ export function useLive(window: Ref<Window>) {
     if (silent(pipeline)) void ask('pipeline')
   }
 
+  /** A browser opens few connections to one server: a tab that nobody sees takes none, and polls. */
   function openStream() {
+    if (document.hidden) return void (connection.value = 'connecting')
     source = new EventSource(eventsUrl(window.value))
     source.addEventListener('open', () => (connection.value = 'streaming'))
     source.addEventListener('trending', (event) => receiveRanking(JSON.parse(event.data) as Ranking))
@@ -110,6 +112,12 @@ export function useLive(window: Ref<Window>) {
     else start()
   }
 
+  function onVisibility() {
+    if (paused.value) return
+    closeStream()
+    openStream()
+  }
+
   // The former window's ranking stays in sight, named as such, until the first of the new one comes.
   watch(window, () => {
     stop()
@@ -117,6 +125,10 @@ export function useLive(window: Ref<Window>) {
     start()
   })
   start()
-  onScopeDispose(stop)
+  document.addEventListener('visibilitychange', onVisibility)
+  onScopeDispose(() => {
+    document.removeEventListener('visibilitychange', onVisibility)
+    stop()
+  })
   return { trending, pipeline, connection, paused, setPaused }
 }

@@ -15,9 +15,9 @@ it.each([[0.5, 'warning', 'Warning'], [0.79, 'warning', 'Warning'], [0.8, 'alarm
   'says at %d that it is a %s, in words', (used, level, word) => {
     const notice = retentionNotice([stage('enriched', used), stage('ranked', 0.1)])
     expect(notice?.level).toBe(level)
-    expect(notice?.text).toContain(`${word}: share of the retention used: enriched ${Math.round(used * 100)} %.`)
+    expect(notice?.text).toContain(`${word}: share of the retention used: enriched ${Math.round(used * 100)}\u00a0%.`)
   })
 
 it('names the worst first', () => {
-  expect(retentionNotice([stage('enriched', 0.6), stage('ranked', 0.9)])?.text).toContain('ranked 90 %, enriched 60 %.')
+  expect(retentionNotice([stage('enriched', 0.6), stage('ranked', 0.9)])?.text).toContain('ranked 90\u00a0%, enriched 60\u00a0%.')
 })
