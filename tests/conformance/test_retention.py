@@ -13,6 +13,7 @@ from middleware import connect
 from middleware.base import Middleware, Position, UnknownStream
 from tests.conformance.operators import operator
 from tests.conformance.servers import Servers
+from tests.stack import eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
 
@@ -121,6 +122,29 @@ def test_the_share_of_the_retention_that_a_reader_has_used(bounded: Middleware, 
     assert bounded.retention_used(stream, begin) == pytest.approx(3 * share, rel=0.05)
     read(bounded, stream, 6000)
     assert bounded.retention_used(stream, position(bounded, stream)) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_retention_takes_what_lies_beyond_the_bound(bounded: Middleware, stream: str) -> None:
+    """All in one partition, which on Kafka has half of the bound; every server looks once a minute."""
+    publish(bounded, stream, 0, 1)
+    read(bounded, stream, 1)
+    stands = position(bounded, stream)
+    with bounded.producer(stream) as producer:
+        for _ in range(300):
+            producer.send("key", b"." * 100_000)
+    assert (bounded.retention_used(stream, stands) or 0) >= 1
+    assert not stands.lies_before(bounded.head(stream))
+
+    def overtaken() -> bool:
+        time.sleep(2)
+        with bounded.producer(stream) as producer:
+            producer.send("key", b"." * 100_000)
+        return stands.lies_before(bounded.head(stream))
+
+    eventually("retention takes what lies beyond the bound", overtaken, 300)
+    assert BOUND / 2 <= (bounded.held(stream).holds or 0) < 300 * 100_000
 
 
 def test_of_a_group_that_never_was_nothing_is_committed(bounded: Middleware, stream: str) -> None:
