@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from redis import Redis
 from redis.exceptions import RedisError
 
+from common.redis_memory import has_room_to_cache
 from common.search.query import DependencyDown, TweetSearch
 from common.settings import Settings
 from common.text import clean_text
@@ -165,6 +166,7 @@ class ResultCache:
         if self._away or self._expiry_s <= 0:
             return
         try:
-            self._redis.set(self._key, HITS.dump_json(hits), ex=self._expiry_s)
+            if has_room_to_cache(self._redis):
+                self._redis.set(self._key, HITS.dump_json(hits), ex=self._expiry_s)
         except RedisError:
             self._away = True

@@ -23,6 +23,7 @@ import numpy as np
 from pymilvus import DataType, MilvusClient, MilvusException
 from sqlalchemy.exc import SQLAlchemyError
 
+from common.addresses import masked
 from common.held import Held
 from common.search.encoder import DIMENSIONS
 from common.search.rows import MAX_LANG, IndexRows, Operation, WriteRequest
@@ -304,4 +305,4 @@ class Index:
             return method(self._client(), *arguments, **named)
         except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ConnectionError) as error:
             self._slices = set()
-            raise IndexDown(f"{self._uri}: {error}") from error
+            raise IndexDown(masked(f"{self._uri}: {error}")) from error

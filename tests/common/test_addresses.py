@@ -1,6 +1,12 @@
+import traceback
+
 import pytest
+import redis
+from sqlalchemy.exc import SQLAlchemyError
 
 from common.addresses import masked
+from common.search.index import Index
+from common.search.store import Store
 
 
 @pytest.mark.parametrize(("url", "shown"), [
@@ -16,3 +22,19 @@ from common.addresses import masked
 ])
 def test_no_password_is_shown(url: str, shown: str) -> None:
     assert masked(url) == shown
+
+
+SENTINEL = "s3ntinel"
+
+
+def test_no_client_tells_its_password(caplog: pytest.LogCaptureFixture) -> None:
+    """What the clients of the servers say of an address that does not answer, as it goes into logs and answers."""
+    nowhere = f"murmur:{SENTINEL}@127.0.0.1:1"
+    store = Store(f"postgresql+psycopg://{nowhere}/tweets", 10)
+    index = Index(f"http://{nowhere}", "murmur_test", 10)
+    told = []
+    for call in (store.count, index.count, redis.Redis.from_url(f"redis://{nowhere}/0").ping):
+        with pytest.raises((SQLAlchemyError, OSError, redis.RedisError)) as caught:
+            call()
+        told += traceback.format_exception(caught.value)
+    assert SENTINEL not in "".join(told) + caplog.text

@@ -1,0 +1,104 @@
+"""Redis with little memory, with the policy of the instance's own: search results go first, and no count is lost."""
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+import redis
+
+from common.held import Held
+from common.redis_memory import CACHE_SHARE, has_room_to_cache, held
+from common.settings import Settings
+from common.tweets import TOTAL
+from consumers.buckets import Buckets
+from consumers.ranking import Rankings
+from consumers.runner import Retry
+from tests.stack import ROOT
+from web.search import FoundTweet, ResultCache, SearchQuery
+
+pytestmark = pytest.mark.server
+
+NOW = int(time.time()) // 5 * 5
+SPARE = 4 << 20
+"""Bytes that are free when a test begins."""
+
+
+@pytest.fixture
+def short(client: redis.Redis) -> Iterator[redis.Redis]:
+    """A Redis that is nearly empty and has little memory."""
+    conf = (ROOT / "deploy/local/redis.conf").read_text()
+    policy = re.search(r"^maxmemory-policy (\S+)$", conf, re.M)
+    client.config_set("maxmemory-policy", policy[1])
+    client.config_set("maxmemory", client.info("memory")["used_memory"] + SPARE)
+    yield client
+    client.config_set("maxmemory", 0)
+    client.flushall()
+
+
+@pytest.fixture
+def buckets(short: redis.Redis) -> Buckets:
+    made = Buckets(short, "t:")
+    assert made.begin_rebuild("one")
+    assert made.end_rebuild("one", "m")
+    return made
+
+
+def cache(client: redis.Redis, count: int) -> None:
+    """Caches the results of so many searches, of 8 KiB each, as the API does."""
+    for _ in range(count):
+        result = ResultCache(client, Settings(), uuid4().hex, SearchQuery(q="x"))
+        result.put([_hit(uuid4().hex * 256)])
+
+
+def _hit(text: str) -> FoundTweet:
+    return FoundTweet(tweet_id="1", text=text, created_at="2026-11-21T08:00:00Z", author_id="7", lang="en",
+                      hashtags=[], distance=0.5)
+
+
+def test_cached_results_leave_room_for_counts(short: redis.Redis, buckets: Buckets) -> None:
+    rankings = Rankings(limit=5)
+    rankings.update(NOW, {"a": 1, TOTAL: 1})
+    rankings.advance(NOW)
+    assert buckets.raise_counts({NOW: {"a": 1, TOTAL: 1}}, "m")
+    buckets.publish([rankings.ranking("1m")], 1)
+    cache(short, 2000)
+    found = held(short)
+    assert found.holds <= CACHE_SHARE * found.bound + (64 << 10)
+    assert not has_room_to_cache(short)
+    assert buckets.raise_counts({NOW: {"a": 2, **{f"tag{number}": 1 for number in range(1000)}}}, "m")
+    assert buckets.marker() == "m"
+    assert short.exists("t:ranking:1m")
+    assert short.hget(f"t:bucket:{NOW}", "a") == "2"
+
+
+def test_a_full_memory_loses_nothing_and_is_waited_for(short: redis.Redis, buckets: Buckets, monkeypatch) -> None:
+    monkeypatch.setattr("consumers.runner.FIRST_PAUSE_S", 0.01)
+    counts = {NOW: {"a": 1, TOTAL: 1}}
+    assert buckets.raise_counts(counts, "m")
+    for number in range(100):
+        short.set(f"others:{number}", "x" * 8192, ex=60)
+    short.config_set("maxmemory", short.info("memory")["used_memory"] // 2)
+    with pytest.raises(redis.ResponseError, match="maxmemory"):
+        buckets.raise_counts({NOW: {"b": 1}}, "m")
+    assert buckets.marker() == "m"
+    assert short.hgetall(f"t:bucket:{NOW}") == {"a": "1", TOTAL: "1"}
+    attempts = []
+
+    def attempt() -> int | None:
+        attempts.append(1)
+        if len(attempts) == 3:
+            short.config_set("maxmemory", 0)
+        return buckets.raise_counts({NOW: {"b": 1}}, "m")
+
+    assert Retry(threading.Event())("handling", attempt)
+    assert len(attempts) == 3
+    assert short.hgetall(f"t:bucket:{NOW}") == {"a": "1", "b": "1", TOTAL: "1"}
+
+
+def test_what_is_away_or_unbounded(client: redis.Redis) -> None:
+    assert held(redis.Redis(port=1)) == Held("redis", None, None, "bytes")
+    assert held(client).bound is None
+    assert has_room_to_cache(client)
