@@ -229,6 +229,7 @@ class Kafka(Middleware):
                 "kafka.buffer.memory": str(SPARK_SEND_BUFFER_BYTES),
                 "kafka.max.request.size": str(batch_bytes(self.settings)),
             },
+            signs_of_loss=("KAFKA_DATA_LOSS", "OffsetOutOfRangeException"),
         )
 
     def stream_name(self, stream: str) -> str:
