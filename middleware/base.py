@@ -101,7 +101,8 @@ class SparkBinding:
     The source yields a binary column `event_column`, and where the event stands in `partition_column` and
     `offset_column`. The sink takes `event_column`, `key_column` and `stream_column`
     (the target stream's name, already qualified by `stream_name`). With `repeating_options` on top the sink is at least
-    once, and cheaper: for events that may come again without harm.
+    once, and cheaper: for events that may come again without harm. An error of the source with one of `signs_of_loss`
+    in its text means that events which it was to read are gone: retention has overtaken the query.
     """
 
     format: str
@@ -119,6 +120,7 @@ class SparkBinding:
     initial_offset: tuple[str, str] = ("0", "")
     """Where the source notes at which offset a query began: a file in `sources/0` of its checkpoint, and what stands
     there before the offset."""
+    signs_of_loss: tuple[str, ...] = ()
 
 
 class Closing:

@@ -24,10 +24,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from common.settings import Settings
-from common.tweets import STREAMS
+from common.tweets import RAW, STREAMS
 from middleware import connect
-from middleware.base import Middleware, MiddlewareError
-from spark_jobs.session import scratch_dir, spark_session
+from middleware.base import Middleware, MiddlewareError, Overtaken
+from spark_jobs.disk import scratch_dir
+from spark_jobs.session import spark_session
 
 StartQuery = Callable[[SparkSession, Middleware], StreamingQuery]
 
@@ -41,6 +42,9 @@ JVM_STOP_SECONDS = 30
 
 LOOK_SECONDS = 0.5
 """How often to look whether all queries run."""
+
+OVERTAKEN_SECONDS = 60.0
+"""How long to wait before the end if only a person can help: what restarts the application would do so on and on."""
 
 log = logging.getLogger(__name__)
 
@@ -67,12 +71,15 @@ def run(name: str, starts: Sequence[StartQuery]) -> None:
         with connect(settings) as middleware:
             if wait_for_streams(middleware, stopping):
                 queries = [start(spark, middleware) for start in starts]
-                watch(queries, ready, stopping)
+                watch(queries, middleware, ready, stopping)
                 for query in queries:
                     query.stop()
         spark.stop()
-    except Exception:
+    except Exception as error:
         log.exception("%s ends", name)
+        ready.unlink(missing_ok=True)
+        if isinstance(error, Overtaken):
+            stopping.wait(OVERTAKEN_SECONDS)
         sys.exit(1)
     finally:
         ready.unlink(missing_ok=True)
@@ -96,15 +103,30 @@ def wait_for_streams(middleware: Middleware, stopping: threading.Event) -> bool:
     return False
 
 
-def watch(queries: Sequence[StreamingQuery], ready: Path, stopping: threading.Event) -> None:
-    """Returns when asked to stop; raises what ended a query."""
+def watch(queries: Sequence[StreamingQuery], middleware: Middleware, ready: Path, stopping: threading.Event) -> None:
+    """Returns when asked to stop; raises what ended a query, which is Overtaken if the retention of its stream was."""
     while not stopping.wait(LOOK_SECONDS):
         for query in queries:
             if not query.isActive:
-                raise query.exception() or RuntimeError(f"query {query.name} has ended")
+                raise reason_of_end(query, middleware)
         if not ready.exists() and all(map(has_completed_a_trigger, queries)):
             log.info("ready: %s", ", ".join(str(query.name) for query in queries))
             ready.touch()
+
+
+def reason_of_end(query: StreamingQuery, middleware: Middleware) -> Exception:
+    """Why the query has ended; Overtaken if it was to read events that retention has removed."""
+    error = query.exception()
+    if error is None:
+        return RuntimeError(f"query {query.name} has ended")
+    if not any(sign in str(error) for sign in middleware.spark(RAW).signs_of_loss):
+        return error
+    overtaken = Overtaken(
+        f"retention has removed events that the query {query.name} had not read. "
+        f"`murmur accept-loss --reader {query.name}` tells which, writes that down, and lets it go on"
+    )
+    overtaken.__cause__ = error
+    return overtaken
 
 
 def has_completed_a_trigger(query: StreamingQuery) -> bool:

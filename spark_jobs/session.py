@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from common.settings import Settings
+from spark_jobs.disk import BATCHES_KEPT, scratch_dir
 
 LOCAL = {
     "spark.master": "local[*]",
@@ -65,7 +65,7 @@ STREAMING = {
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     # A batch that only evicts state would delay the next one with tweets, which evicts as well.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.sql.streaming.minBatchesToRetain": "20",
+    "spark.sql.streaming.minBatchesToRetain": str(BATCHES_KEPT),
     # How often a query without an interval of its own looks whether something has come.
     "spark.sql.streaming.pollingDelay": "100ms",
     "spark.sql.streaming.stopTimeout": "20s",
@@ -78,11 +78,6 @@ OPTIMIZER_RULES = {
     "ColumnPruning", "CollapseProject", "ConstantFolding", "EliminateSerialization", "RemoveNoopOperators",
 }  # fmt: skip
 """What Spark's optimiser may do besides what it must: all that applies to our queries."""
-
-
-def scratch_dir(settings: Settings, name: str) -> Path:
-    """Where a local application keeps what it does not need after its end: shuffle files, copies of state and jars."""
-    return settings.state_dir / "spark" / name
 
 
 def spark_session(settings: Settings, name: str) -> SparkSession:

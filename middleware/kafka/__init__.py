@@ -308,6 +308,7 @@ class Kafka(Middleware):
             },
             batch_events=SPARK_BATCH_EVENTS,
             initial_offset=("0", "\0v1\n"),
+            signs_of_loss=("KAFKA_DATA_LOSS", "OffsetOutOfRangeException"),
         )
 
     def stream_name(self, stream: str) -> str:

@@ -191,6 +191,7 @@ class Pravega(Middleware):
             repeating_options={"exactly_once": "false"},
             exactly_once=True,
             initial_offset=("initial-offset", ""),
+            signs_of_loss=("was truncated beyond the place to read from",),
         )
 
     def close(self) -> None:

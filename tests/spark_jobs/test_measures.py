@@ -5,7 +5,9 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import redis
@@ -14,11 +16,12 @@ from pyspark.sql import SparkSession
 from common.stages import read_stages
 from common.telemetry import StageTelemetry
 from spark_jobs import measures, transforms
-from spark_jobs.measures import EnrichTelemetry, sent_at_us
+from spark_jobs.measures import EnrichTelemetry, TrendingTelemetry, sent_at_us
 from spark_jobs.tally import Tally
-from tests.spark_jobs.test_transforms import DATA, RULES, raw_events
+from tests.spark_jobs.test_transforms import DATA, RULES, Feed, raw_events, tweet
+from tests.stack import PORT_BASE, eventually
 
-PORT = 24201
+PORT = PORT_BASE + 1201
 
 
 def test_events_are_in_the_middle_of_their_slot_and_the_newest_where_it_is():
@@ -31,15 +34,26 @@ def test_events_are_in_the_middle_of_their_slot_and_the_newest_where_it_is():
 def redis_address(tmp_path: Path) -> Iterator[str]:
     command = ["redis-server", "--bind", "127.0.0.1", "--port", str(PORT), "--save", "", "--dir", str(tmp_path)]
     server = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    with redis.Redis(port=PORT) as client:
+        eventually("Redis answers", lambda: answers(client), 20)
     yield f"redis://127.0.0.1:{PORT}/0"
     server.terminate()
     server.wait(timeout=10)
+
+
+def answers(client: redis.Redis) -> bool:
+    with suppress(redis.ConnectionError):
+        return bool(client.ping())
+    return False
 
 
 @pytest.mark.server
 def test_each_batch_is_recorded_once_with_its_reasons(spark: SparkSession, tmp_path: Path, redis_address: str):
     telemetry = StageTelemetry(redis_address, "test:", "enriched", "spark")
     listener = EnrichTelemetry(telemetry)
+    zeros = reported(redis_address, "enriched")["extra"]
+    assert zeros == dict.fromkeys(zeros, 0)
+    assert {"rejected_not-json", "rejected_future", "rejected", "late", "unstamped"} < zeros.keys()
     spark.streams.addListener(listener)
     events = raw_events((DATA / "tweets.jsonl").read_text().splitlines())
     events[-1] = events[-1].replace(b'"created_at": "2026', b'"created_at": "2016')
@@ -63,10 +77,38 @@ def test_each_batch_is_recorded_once_with_its_reasons(spark: SparkSession, tmp_p
     assert stage.latencies.get_total_count() == 301
 
 
-def await_end(redis_address: str) -> None:
+@pytest.mark.server
+def test_what_trending_leaves_out_is_told_and_logged_once_in_a_while(
+    spark: SparkSession, tmp_path: Path, redis_address: str, caplog: pytest.LogCaptureFixture
+):
+    feed = Feed(spark, tmp_path)
+    listener = TrendingTelemetry(StageTelemetry(redis_address, "test:", "trending", "spark"), feed.counters)
+    assert reported(redis_address, "trending")["extra"] == {"behind_watermark": 0, "parked": 0}
+    spark.streams.addListener(listener)
+    hour = 3600
+    feed.add([tweet(1, -hour)], [tweet(2)], [tweet(3, -hour), b"no json"], [tweet(4, -hour), tweet(5, -hour)])
+    feed.counts()
+    await_end(redis_address, "trending")
+    spark.streams.removeListener(listener)
+    assert reported(redis_address, "trending")["extra"] == {"behind_watermark": 3, "parked": 1}
+    (logged,) = [record.getMessage() for record in caplog.records if record.name == measures.__name__]
+    assert "behind the watermark" in logged
+
+
+def reported(redis_address: str, stage: str) -> dict[str, Any]:
+    """What Spark's process has reported of a stage, once it has."""
+    with redis.Redis.from_url(redis_address) as client:
+        deadline = time.monotonic() + 30
+        while not (content := client.get(f"test:telemetry:{stage}:spark")):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        return json.loads(content)
+
+
+def await_end(redis_address: str, stage: str = "enriched") -> None:
     """Returns when the query's end has been reported, and so its batches: Spark tells its listeners later, in order."""
     with redis.Redis.from_url(redis_address) as client:
         deadline = time.monotonic() + 30
-        while not json.loads(client.get("test:telemetry:enriched:spark") or '{"ended": false}')["ended"]:
+        while not json.loads(client.get(f"test:telemetry:{stage}:spark") or '{"ended": false}')["ended"]:
             assert time.monotonic() < deadline
             time.sleep(0.1)

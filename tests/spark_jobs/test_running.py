@@ -5,8 +5,15 @@ import subprocess
 from pathlib import Path
 
 import psutil
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
 
-from spark_jobs.running import end_predecessor
+from common.settings import Settings
+from middleware import connect
+from middleware.base import Overtaken
+from spark_jobs.running import end_predecessor, reason_of_end
 
 
 def test_what_an_earlier_run_left_is_ended(tmp_path: Path):
@@ -33,3 +40,39 @@ def test_nothing_known_is_nothing_to_end(tmp_path: Path):
     end_predecessor(tmp_path / "absent")
     (tmp_path / "torn").write_text('{"pid": 1')
     end_predecessor(tmp_path / "torn")
+
+
+def failed(spark: SparkSession, folder: Path, message: str) -> StreamingQuery:
+    """A query *enrich* whose task failed with this message."""
+    (folder / "in").mkdir()
+    (folder / "in" / "1").write_text("x")
+    rows = spark.readStream.text(str(folder / "in")).select(F.raise_error(F.concat(F.lit(message), "value")))
+    query = rows.writeStream.format("noop").queryName("enrich").option("checkpointLocation", str(folder / "c")).start()
+    with pytest.raises(Exception, match="x"):
+        query.processAllAvailable()
+    return query
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kafka", "[KAFKA_DATA_LOSS.COULD_NOT_READ_OFFSET_RANGE] Some data may have been lost"),
+        ("kafka", "org.apache.kafka.clients.consumer.OffsetOutOfRangeException: Fetch position is out of range"),
+        ("pravega", "segment a/b/0.#epoch.0 was truncated beyond the place to read from: events are lost."),
+    ],
+)
+def test_a_query_that_retention_has_overtaken_names_the_way_out(
+    spark: SparkSession, tmp_path: Path, name: str, message: str
+):
+    with connect(Settings(middleware=name)) as middleware:
+        reason = reason_of_end(failed(spark, tmp_path, message), middleware)
+    assert isinstance(reason, Overtaken)
+    assert "`murmur accept-loss --reader enrich`" in str(reason)
+    assert message[:40] in str(reason.__cause__)
+
+
+def test_any_other_end_keeps_its_own_reason(spark: SparkSession, tmp_path: Path):
+    with connect(Settings(middleware="kafka")) as middleware:
+        reason = reason_of_end(failed(spark, tmp_path, "out of memory"), middleware)
+    assert not isinstance(reason, Overtaken)
+    assert "out of memory" in str(reason)
