@@ -97,8 +97,17 @@ def describe(app: APIFlask) -> None:
             for operation in path.values():
                 for parameter in operation.get("parameters", []):
                     parameter["description"] = parameter["schema"].pop("description", "")
+                    parameter["schema"] = without_null(parameter["schema"])
                 operation["responses"] = described(operation["responses"])
         return spec
+
+
+def without_null(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a parameter that may be left out: a query can hold no null."""
+    if "anyOf" not in schema:
+        return schema
+    value, _ = schema["anyOf"]
+    return {"title": schema["title"], **value}
 
 
 def described(responses: dict[Any, Any]) -> dict[str, Any]:

@@ -115,6 +115,13 @@ def test_the_bounds_of_a_limit_are_told(spec: dict, path: str, most: int) -> Non
     assert (parameters["limit"]["minimum"], parameters["limit"]["maximum"]) == (1, most)
 
 
+def test_no_parameter_may_be_null(spec: dict) -> None:
+    for operations in spec["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", []):
+                assert parameter["schema"]["type"] in {"string", "integer"}, parameter["name"]
+
+
 def test_the_operation_with_a_secret_says_so(spec: dict) -> None:
     operation = spec["paths"]["/api/v1/tweets"]["post"]
     assert operation["security"] == [{"ingestToken": []}]

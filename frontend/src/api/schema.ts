@@ -184,13 +184,13 @@ export interface paths {
             parameters: {
                 query: {
                     /** @description only tweets of this language, as X writes it: en, de, und, … */
-                    lang?: string | null;
+                    lang?: string;
                     /** @description hits, at most */
                     limit?: number;
                     /** @description what to look for, in any words; links and mentions are not searched */
                     q: string;
                     /** @description only tweets created at this time or later, RFC 3339 */
-                    since?: string | null;
+                    since?: string;
                 };
                 header?: never;
                 path?: never;
