@@ -77,7 +77,9 @@ def expected(stack: Stack, sample: list[bytes]) -> Counter[str]:
     """By reason, how many of the sample are rejected."""
     settings, now_us = stack.settings(), time.time_ns() // 1000
     stamper = Stamper("replay", "expected", settings.max_event_bytes)
-    rules = Rules(settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s)
+    rules = Rules(
+        settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s, settings.max_hashtags
+    )
     outcomes = (enrich_event(stamper.event(n, now_us, examine(line)), rules, now_us) for n, line in enumerate(sample))
     return Counter(outcome.reason for outcome in outcomes if outcome.reason)
 
