@@ -44,8 +44,7 @@ def test_every_answer_is_as_described_and_every_described_answer_is_given(stack:
         stage.startProcess("redis")
         stage.startProcess("milvus")
     eventually("all is well again", lambda: answer(stack, "/readyz") == 200)
-    missing = {path: statuses - seen[path] for path, statuses in described(stack).items()}
-    assert missing == dict.fromkeys(missing, set())
+    assert {path: left for path, statuses in described(stack).items() if (left := statuses - seen[path])} == {}
 
 
 def fuzzed(stack: Stack, seed: int, report: Path) -> defaultdict[str, set[int]]:
