@@ -14,7 +14,7 @@ from common.settings import Settings
 from common.tweets import HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL, RejectedEvent
 from consumers import reread as reread_module
 from consumers.trending import Trending
-from middleware.base import Unreachable
+from middleware.base import Overtaken, Unreachable
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
 
@@ -222,7 +222,7 @@ def test_retention_in_the_middle_of_a_rebuild(start, memory: Memory, client, set
 
     memory.on_poll = truncate_once
     trending = start()
-    with pytest.raises(Exception, match="are gone"):
+    with pytest.raises(Overtaken):
         trending.tick()
     trending._published_at = 0.0
     trending.tick()
