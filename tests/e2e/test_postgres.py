@@ -17,9 +17,9 @@ PASSWORD = "nobody-may-see-this"
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def postgres() -> Iterator[Stack]:
     """The server trusts everybody on this machine: the password is there to be hidden."""
-    with postgres_server(tmp_path_factory.mktemp("postgres")) as address:
+    with postgres_server() as address:
         instance = Stack("test-postgres", MURMUR_DATABASE_URL=address.replace("murmur@", f"murmur:{PASSWORD}@"))
         try:
             instance.up()

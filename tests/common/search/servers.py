@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -107,16 +108,22 @@ def postgres_program(name: str) -> str:
 
 
 @contextmanager
-def postgres_server(folder: Path) -> Iterator[str]:
-    """SQLAlchemy URL of a PostgreSQL; as root it runs as nobody, for it refuses root."""
+def postgres_server() -> Iterator[str]:
+    """SQLAlchemy URL of a PostgreSQL; as root it runs as nobody, for it refuses root.
+
+    Its folder is none of pytest's, which are closed to other users whenever another run of pytest begins.
+    """
+    with tempfile.TemporaryDirectory(prefix="murmuration-postgres-") as folder:
+        yield from _postgres(Path(folder))
+
+
+def _postgres(folder: Path) -> Iterator[str]:
     owner = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
     data, port = folder / "data", free_port()
     data.mkdir()
     if owner:
+        folder.chmod(0o711)
         shutil.chown(data, "nobody", "nogroup")
-        for parent in (data, *data.parents):
-            if parent.stat().st_uid == 0 and parent != Path("/") and parent.parent != Path("/"):
-                parent.chmod(parent.stat().st_mode | 0o011)
 
     def run(*command: str) -> None:
         subprocess.run([*owner, *command], check=True, stdout=subprocess.DEVNULL, cwd="/")

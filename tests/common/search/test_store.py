@@ -21,8 +21,8 @@ def test_a_stored_row_is_on_disk(make_store: MakeStore, request: pytest.FixtureR
 
 
 @pytest.fixture(scope="module")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with postgres_server(tmp_path_factory.mktemp("postgres")) as url:
+def postgres() -> Iterator[str]:
+    with postgres_server() as url:
         yield url
 
 
