@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from common.files import sync_folder
+
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -40,12 +42,3 @@ def make_folder(folder: Path) -> None:
     for each in reversed(missing):
         each.mkdir(exist_ok=True)
         sync_folder(each.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """What was created, renamed or removed in the folder stays so after a crash."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from common.files import sync_folder
 from common.settings import Settings
 from common.tweets import Reader
 
@@ -52,3 +53,4 @@ def record_lost(settings: Settings, lost: Iterable[Lost]) -> None:
         file.writelines(json.dumps(asdict(each)) + "\n" for each in lost)
         file.flush()
         os.fsync(file.fileno())
+    sync_folder(lost_file(settings).parent)

@@ -69,6 +69,9 @@ class Ingester:
         self._refused: Group | None = None
         """The group for which the disk had no room."""
 
+        self._given_up = False
+        """What the publisher takes from now on it archives only: what was taken before may lie behind it."""
+
         self._stop = threading.Event()
         self._failure: BaseException | None = None
         self._taken = publisher.total
@@ -151,6 +154,7 @@ class Ingester:
             except queue.Full:
                 continue
         if publishing.is_alive():
+            self._given_up = True
             self._failure = Stranded(f"the middleware has not taken everything yet; {RESUMABLE}")
         if self._failure:
             self._keep([*self._unpublished(), *(group for group in waiting if group)])
@@ -194,10 +198,7 @@ class Ingester:
         waited = False
         while True:
             try:
-                self._publisher.publish(*group)
-                if waited:
-                    log.info("there is room on the disk again; the source goes on")
-                return
+                entries = self._publisher.keep(*group)
             except DiskFull as error:
                 if self._stop.is_set():
                     self._refused = group
@@ -206,6 +207,12 @@ class Ingester:
                     log.warning("%s; the source waits for room", error)
                 waited = True
                 self._stop.wait(FULL_SECONDS)
+                continue
+            if waited:
+                log.info("there is room on the disk again; the source goes on")
+            if not self._given_up:
+                self._publisher.republish(entries, entries[-1].seq + 1)
+            return
 
 
 class _Clock:

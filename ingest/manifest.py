@@ -18,7 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common.disk import make_folder, needing_room, sync_folder, write_at
+from common.disk import make_folder, needing_room, write_at
+from common.files import sync_folder
 from common.held import Held
 from common.settings import Settings
 from middleware.base import Closing

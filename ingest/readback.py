@@ -10,7 +10,7 @@ import uuid
 import orjson
 
 from common.tweets import RAW
-from middleware.base import Middleware, MiddlewareError, Overtaken, Unreachable
+from middleware.base import Middleware, MiddlewareError, Unreachable
 
 log = logging.getLogger(__name__)
 
@@ -23,18 +23,14 @@ READ_SECONDS = 600.0
 def published(middleware: Middleware, run: str, from_seq: int, timeout: float = READ_SECONDS) -> set[int]:
     """Sequence numbers of the run, from `from_seq` on, that are in the stream.
 
-    Reads it from its head to where it ends now, whatever others add meanwhile. Raises Unreachable after `timeout`
-    seconds, and what else the middleware raises.
+    Reads it from its head to where it ends now, whatever others add meanwhile; what retention has taken is not found.
+    Raises Unreachable after `timeout` seconds, and what else the middleware raises.
     """
     group = f"readback-{uuid.uuid4().hex[:12]}"
     stamp = re.compile(rb'\{"ingest":\{"sent_at_us":-?\d+,"source":"[^"]*","run":%b,"seq":(\d+)\}'
                        % re.escape(orjson.dumps(run)))
     deadline = time.monotonic() + timeout
-    while True:
-        try:
-            return {seq for seq in _read(middleware, group, stamp, deadline) if seq >= from_seq}
-        except Overtaken:
-            log.info("the head of %s moved while it was read; reading again", RAW)
+    return {seq for seq in _read(middleware, group, stamp, deadline) if seq >= from_seq}
 
 
 def _read(middleware: Middleware, group: str, stamp: re.Pattern[bytes], deadline: float) -> set[int]:
@@ -46,6 +42,8 @@ def _read(middleware: Middleware, group: str, stamp: re.Pattern[bytes], deadline
                 stamps = map(stamp.match, consumer.poll(POLL_EVENTS, POLL_SECONDS))
                 found.update(int(match[1]) for match in stamps if match)
                 if consumer.has_reached(end):
+                    if consumer.passed_over:
+                        log.warning("retention took events of %s while it was read: some may be published again", RAW)
                     return found
                 if time.monotonic() > deadline:
                     raise Unreachable(f"{RAW} could not be read to its end in time")

@@ -68,9 +68,11 @@ def _run(settings: Settings) -> None:
     told, pause = Watch(), threading.Event()
     with connect(settings) as middleware:
         while not pause.wait(INTERVAL_S):
-            seen = shares(middleware)
-            told.tell(seen)
             try:
+                seen = shares(middleware)
+                told.tell(seen)
                 retention.write(client, settings.redis_prefix, seen)
             except redis.RedisError as error:
                 log.debug("the shares of the retention were not written: %s", error)
+            except Exception:  # an alarm that has ended says as little as one that has nothing to say
+                log.exception("the shares of the retention are unknown")

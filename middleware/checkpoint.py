@@ -31,14 +31,17 @@ class Checkpoint:
         return self._initial_offset() if self._initial.exists() else None
 
     def move(self, change: Callable[[str], str]) -> None:
-        """Changes the offset up to which all is complete, and those of the batch that is not."""
+        """Changes the offset up to which all is complete, and those of the batch that is not.
+
+        The former comes last: until it is changed, a query that was overtaken is seen to be so.
+        """
         last = self._last_commit()
-        if last is None and self._initial.exists():
-            _replace(self._initial, self._before_initial + change(self._initial_offset()))
-        for number in _numbers(self._folder / "offsets"):
+        for number in reversed(_numbers(self._folder / "offsets")):
             if last is None or number >= last:
                 *metadata, source = self._lines(number)
                 _replace(self._folder / "offsets" / str(number), "\n".join([*metadata, change(source)]))
+        if last is None and self._initial.exists():
+            _replace(self._initial, self._before_initial + change(self._initial_offset()))
 
     def _last_commit(self) -> int | None:
         return max(_numbers(self._folder / "commits"), default=None)

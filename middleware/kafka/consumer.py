@@ -75,7 +75,11 @@ class KafkaConsumer(Consumer):
             "fetch.queue.backoff.ms": QUEUE_FULL_MS,
         })
         self._client.subscribe([topic], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked)
-        self._join()
+        try:
+            self._join()
+        except BaseException:
+            self.close()
+            raise
 
     def _join(self) -> None:
         """What is published after this returns is read even where the group starts at the tail: its start is fixed."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from common.settings import Settings
+from common.tweets import RAW
 from ingest import archive
 from ingest.ingester import Ingester
 from ingest.manifest import ManifestWriter, read_manifests
@@ -134,3 +135,15 @@ def test_a_source_that_fails_leaves_what_it_brought(settings: Settings, middlewa
         run(settings, middleware, Failing(5000), 1e6, threading.Event())
     assert seqs(middleware, RUN) == each_once(5000)
     assert not read_manifests(settings)[RUN].finished
+
+
+def test_what_the_publisher_takes_once_it_was_given_up_is_archived_only(settings: Settings, middleware: Memory) -> None:
+    """What was in its way may be archived before it by then: to acknowledge up to it would be to lose that."""
+    with ManifestWriter.create(settings, RUN, "stream", {}) as manifest, \
+            Publisher(settings, middleware, manifest) as publisher:
+        ingester = Ingester(settings, Stream(0), publisher, None)
+        ingester._given_up = True
+        ingester._publish_group(([1, 2], payloads(2)))
+        assert publisher.acknowledged == 0
+        assert middleware.events(RAW) == []
+    assert [entry.seq for entry in archive.read(settings, RUN, 0)] == [0, 1]

@@ -1,9 +1,11 @@
 """A checkpoint is read and moved as Spark keeps it."""
 
+import itertools
 from pathlib import Path
 
 import pytest
 
+from common import files
 from middleware.base import MiddlewareError
 from middleware.checkpoint import Checkpoint
 
@@ -52,6 +54,32 @@ def test_the_last_complete_batch_and_the_one_after_it_are_moved(folder):
     assert (folder / "offsets" / "1").read_text() == 'v1\n{"batchWatermarkMs":1}\nB'
     assert sorted(file.name for file in (folder / "offsets").iterdir()) == [".0.crc", "0", "1", "2"]
     assert (folder / "sources" / "0" / "0").read_text() == "\0v1\nbegin"
+
+
+@pytest.mark.parametrize("commits", [[], [0, 1]])
+def test_a_move_that_was_cut_off_is_seen_and_can_be_done_again(folder, monkeypatch, commits):
+    """Wherever it ends: the query stands where it stood until all of it is moved."""
+    for number, end in enumerate("abc"):
+        plan(folder, number, end)
+    for number in commits:
+        complete(folder, number)
+    before = Checkpoint(folder, INITIAL).committed()
+    replace = files.replace
+    for writes in itertools.count():
+        done = iter(range(writes))
+
+        def cut_off(path: Path, text: str, done=done) -> None:
+            if next(done, None) is None:
+                raise KeyboardInterrupt
+            replace(path, text)
+
+        monkeypatch.setattr(files, "replace", cut_off)
+        try:
+            Checkpoint(folder, INITIAL).move(str.upper)
+            break
+        except KeyboardInterrupt:
+            assert Checkpoint(folder, INITIAL).committed() == before
+    assert Checkpoint(folder, INITIAL).committed() == before.upper()
 
 
 @pytest.mark.parametrize("content", ["v2\n{}\na", "v1\n{}\na\nb", ""])
