@@ -20,7 +20,10 @@ pytestmark = pytest.mark.server
 PROMISED_SECONDS = 10.0
 
 
-@pytest.fixture(params=registry())
+DEFAULT, *OTHERS = registry()
+
+
+@pytest.fixture(params=[DEFAULT, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
 def stopped(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """An instance that does not run yet."""
     instance = Stack("test-stopping", MURMUR_MIDDLEWARE=request.param)
@@ -60,6 +63,7 @@ def settings_exist(instance: Stack) -> bool:
     return (ROOT / ".murmur" / "instances" / instance.instance / "settings.json").exists()
 
 
+@pytest.mark.slow
 def test_while_the_stream_store_does_not_answer_and_without_loss(stopped: Stack) -> None:
     stopped.murmur("up", "--servers-only", timeout=240)
     with connect(stopped.settings()) as middleware, middleware.producer(RAW) as producer:

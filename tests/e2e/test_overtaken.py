@@ -64,8 +64,9 @@ def numbers(lost: list[Lost], reader: str, run: str) -> set[int]:
 
 
 @pytest.mark.parametrize(("reader", "process", "stream"), [
-    ("search-consumer", "search", ENRICHED), ("enrich", "spark", RAW),
-])  # fmt: skip
+    ("search-consumer", "search", ENRICHED),
+    pytest.param("enrich", "spark", RAW, marks=pytest.mark.slow),
+])
 def test_it_stands_until_the_loss_is_accepted(
     stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
 ) -> None:
