@@ -11,7 +11,7 @@ import pytest
 from cli.audit.ledger import Finding
 from cli.audit.reader import TooLate
 from common.lost import Lost, record_lost
-from common.tweets import ENRICHED, RAW, REJECTED, to_json
+from common.tweets import ENRICHED, RAW, REJECTED, Ingest, RejectedEvent, to_json
 from middleware.base import Start
 from tests.cli.audit.chain import ALL, Chain
 
@@ -101,6 +101,13 @@ def test_a_repeat_in_the_database_is_seen_there_only(chain: Chain) -> None:
     stages = chain.stages()
     assert {name: finding.duplicated for name, finding in stages.items() if finding.duplicated} == {"stored": 1}
     assert not missing(stages)
+
+
+def test_of_a_run_of_which_nothing_is_acknowledged_yet_nothing_is_expected(chain: Chain) -> None:
+    chain.enrich(chain.publish("r", 3))
+    chain.manifests["r"].acknowledged = 0
+    stages = chain.stages()
+    assert (stages["stored"].expected, stages["stored"].found, stages["stored"].missing) == (0, 0, 0)
 
 
 # -- What aged out
@@ -196,6 +203,21 @@ def test_a_run_that_began_behind_the_cut_is_missing_as_a_whole(chain: Chain) -> 
     del partition.events[-20:], partition.keys[-20:]
     stages = chain.stages("lost")
     assert (stages["published"].missing, stages["published"].aged_out) == (20, 0)
+
+
+def test_a_cut_of_rejected_tweets_explains_no_later_enriched_one(chain: Chain) -> None:
+    def reject(stamp: Ingest) -> None:
+        chain.send(REJECTED, [("", to_json(RejectedEvent("x", "", 0, "", stamp, "", stage="enrich")))])
+
+    reject(*chain.publish("old", 1))
+    chain.flow("r", 10)
+    chain.now_s += 60
+    reject(*chain.publish("later", 1))
+    chain.memory.truncate(REJECTED, 1)
+    chain.now_s += 60
+    chain.through(chain.publish("r", 10)[:-3], first_id=2_000_000)
+    stages = chain.stages("r")
+    assert (stages["enriched"].missing_seqs, stages["enriched"].aged_out) == ([("r", 17, 19)], 0)
 
 
 @pytest.mark.parametrize("start", ["head", "tail"])

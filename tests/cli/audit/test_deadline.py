@@ -9,12 +9,13 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from cli.audit import process
-from cli.audit.command import CLEAN, NOT_CLEAN, NOT_JUDGED, ONLY_LOST, audit, status
+from cli.audit.command import CLEAN, NOT_CLEAN, NOT_JUDGED, ONLY_LOST, as_text, audit, status
 from cli.audit.following import answer, complete
 from cli.audit.ledger import Finding
 from cli.audit.process import AuditProcess, NotJudged
@@ -25,17 +26,21 @@ from middleware.base import SparkBinding, Unreachable
 from tests.cli.audit.chain import ALL, Chain
 
 
-def stages(**changes: int) -> dict:
+def stages(**changes: Any) -> dict:
     return {name: Finding(5, 5, **(changes if name == "stored" else {})).as_json() for name in ALL}
 
 
 @pytest.mark.parametrize(("found", "expected"), [
     (stages(), CLEAN), (stages(missing=1), NOT_CLEAN), (stages(duplicated=1), NOT_CLEAN), (stages(aged_out=3), CLEAN),
     (stages(parked=1), CLEAN), (stages(lost_to_retention=1), ONLY_LOST),
-    (stages(lost_to_retention=1, missing=1), NOT_CLEAN),
+    (stages(lost_to_retention=1, missing=1), NOT_CLEAN), (stages(lost_buckets=[(45, 50)]), ONLY_LOST),
 ])
 def test_each_outcome_has_its_status(found: dict, expected: int) -> None:
     assert status(found) == expected
+
+
+def test_given_up_buckets_are_shown() -> None:
+    assert "ranked: given up" in as_text({"ranked": Finding(lost_buckets=[(45, 50)]).as_json()})
 
 
 def test_no_round_begins_that_would_end_too_late() -> None:
