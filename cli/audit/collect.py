@@ -94,6 +94,10 @@ class Collector:
         self._rows.fetch()
         return self._check(before, counts, aged)
 
+    def repeated(self) -> dict[str, int]:
+        """By run, how many more enriched events there are than numbers."""
+        return {ledger.run: ledger.repeats["enriched"] for ledger in self._judged}
+
     def close(self) -> None:
         self._scratch.close()
 
@@ -284,7 +288,10 @@ class Collector:
                 pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
             for start, bucket in zip(recent, pipe.execute(), strict=True):
                 visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
-        gone = min(horizon, latest(self._readers[HASHTAG_COUNTS].cuts.values()))
+        # Counts that are late and early ones are mixed: behind the first that is left come older ones, which were cut
+        # off, too.
+        cut = latest(self._readers[HASHTAG_COUNTS].cuts.values()) + self._settings.allowed_lateness_s
+        gone = min(horizon, cut)
         return visible, {start for start in self._ranking.buckets() if start <= gone}
 
 

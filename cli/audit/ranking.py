@@ -59,8 +59,8 @@ class RankingLedger:
         `before`: what was expected before the counts were read, which is what must be in them; what may be in them is
         what is expected now. `aged`: buckets that nobody holds any more. Of buckets up to `cut` some tweets are not in
         the stream any more, so that no count is too high. `lost`: (first, last) of the buckets whose counts may be too
-        low, because retention overtook who counts: those that are judged are named, as what the query for rankings never read is
-        not in the stream either.
+        low, because retention overtook who counts: those that are judged are named, as what the query for rankings
+        never read is not in the stream either.
         """
         names = set(runs)
         buckets = set().union(*(self._buckets[run] for run in names))
