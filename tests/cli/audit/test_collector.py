@@ -235,6 +235,24 @@ def test_retention_that_overtakes_the_audit_is_told_from_loss(chain: Chain, star
     assert (stages["published"].aged_out, stages["published"].duplicated) == (30, 0)
 
 
+@pytest.mark.parametrize("start", ["head", "tail"])
+def test_only_partitions_that_were_cut_are_marked(tmp_path: Path, start: Start) -> None:
+    chain = Chain(tmp_path, partitions=2)
+    chain.publish("before", 20)
+    first, second = chain.memory.logs[RAW].partitions
+    with chain.audit(start) as collector:
+        chain.publish("r", 50)
+        until = time.monotonic() + 60
+        collector.follow(chain.manifests)
+        collector.round(until)
+        chain.publish("r", 50)
+        del second.events[-20], second.keys[-20]
+        chain.memory.truncate(RAW, first.end - 10)
+        collector.follow({"r": chain.manifests["r"]})
+        collector.round(until)
+        assert list(collector._readers[RAW].cuts) == [0]
+
+
 def test_rows_that_go_while_the_audit_reads_aged_out(chain: Chain) -> None:
     chain.flow("r", 1500)
     with chain.audit() as collector:
