@@ -1,7 +1,7 @@
 """The audit's counting: what is lost, what is twice, and what only looks like it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.audit.ledger import Clock, Finding, RunLedger
@@ -31,6 +31,18 @@ def test_whole_blocks_are_part_of_the_set():
     assert list(seqs.absent(0, 2 * BLOCK + 7)) == [(2 * BLOCK + 5, 2 * BLOCK + 7)]
     assert not seqs.add(BLOCK + 1)
     assert BLOCK - 1 in seqs
+
+
+@given(st.lists(st.integers(0, 3 * BLOCK), max_size=20), st.integers(0, 3 * BLOCK), st.integers(0, 3 * BLOCK))
+@settings(max_examples=20, deadline=None)
+def test_a_range_is_added_as_its_numbers_are(numbers, first, end):
+    seqs = Seqs()
+    for number in numbers:
+        seqs.add(number)
+    seqs.add_range(first, end)
+    expected = {*numbers, *range(first, end)}
+    assert len(seqs) == len(expected) == seqs.count(0, 3 * BLOCK + 1)
+    assert seqs.count(first, end) == max(0, end - first)
 
 
 @pytest.fixture
