@@ -49,6 +49,8 @@ class Manifest:
     acknowledged: int = 0
     finished: bool = False
     total: int | None = None
+    changed_at_us: int = field(default=0, compare=False)
+    """As read: when something was acknowledged for the last time, or the run ended."""
 
 
 class ManifestWriter(Closing):
@@ -206,8 +208,9 @@ def _state(manifest: Manifest, version: int) -> bytes:
 def _read(path: Path) -> tuple[Manifest, int] | None:
     """The manifest, and the version of its newer whole state."""
     with suppress(FileNotFoundError, ValueError, TypeError):
+        changed_at_us = path.stat().st_mtime_ns // 1000
         head, *states = path.read_bytes().splitlines(keepends=True)
-        manifest = Manifest(**json.loads(head))
+        manifest = Manifest(**json.loads(head), changed_at_us=changed_at_us)
         newest = max(_whole(states), key=lambda state: state["version"])
         version = newest.pop("version")
         for name, value in newest.items():

@@ -155,9 +155,9 @@ class Producer(Closing, ABC):
 class Consumer(Closing, ABC):
     """Member of a named group that shares one stream; for one thread."""
 
-    passed_over = 0
-    """How far retention carried a consumer from the head past events that it had not handed out: 0 means that nothing
-    is missing. In offsets of the middleware, summed over the partitions: events and gaps on Kafka, bytes on Pravega."""
+    passed_over: Mapping[int, int]
+    """By partition, the offset at which retention had a consumer from the head go on, past events that it had not
+    handed out; as in `place`. Where it is empty, nothing is missing."""
 
     @abstractmethod
     def poll(self, max_events: int, timeout: float) -> list[bytes]:

@@ -199,6 +199,7 @@ class MemoryConsumer(Consumer):
     def __init__(self, memory: Memory, stream: str, group: str, from_head: bool) -> None:
         self._memory, self._stream, self._group, self._from_head = memory, stream, group, from_head
         self._life = memory.log(stream).life
+        self.passed_over: dict[int, int] = {}
         self._offsets: dict[int, int] = {}
         self._places: list[str] = []
         self._members.append(self)
@@ -218,7 +219,7 @@ class MemoryConsumer(Consumer):
                     continue  # it comes again, when nothing was taken
                 if not self._from_head:
                     raise Overtaken.at(f"{self._stream}, group {self._group}", n, offset, partition.head, "events")
-                self.passed_over += partition.head - offset
+                self.passed_over[n] = partition.head
                 offset = self._offsets[n] = partition.head
             taken = partition.events[offset - partition.head :][: max_events - len(events)]
             self._places += [f"{n}/{offset + index}" for index in range(len(taken))]

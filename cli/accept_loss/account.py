@@ -32,10 +32,13 @@ class Run:
         self._kept.add(seq)
         self._first_done = seq if self._first_done is None else min(self._first_done, seq)
 
+    def kept(self, seq: int) -> None:
+        """It was not lost; that says nothing about those before it."""
+        self._kept.add(seq)
+
     def accepted(self, first: int, last: int) -> None:
         """These were told to be lost before."""
-        for seq in range(first, last + 1):
-            self._kept.add(seq)
+        self._kept.add_range(first, last + 1)
 
     @property
     def is_there(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 import xmlrpc.client
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from datetime import UTC, datetime
 from typing import get_args
 
 import click
+from supervisor.states import ProcessStates
 
 from cli import options
 from cli.accept_loss.finding import find
@@ -33,6 +35,9 @@ MEANING: dict[Reader, str] = {
     "search-consumer": "These tweets will not be found; if they were ranked, they still are.",
     "trending-consumer": "Rankings of that time may stay too low, until their buckets are over.",
 }
+
+RESTART_SECONDS = 10.0
+"""Within which the process manager starts again what ended by itself."""
 
 
 @click.command("accept-loss")
@@ -101,15 +106,30 @@ def stopped(settings: Settings, names: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         for name in ended:
-            supervision.ask(settings).startProcess(name, False)
+            try:
+                supervision.ask(settings).startProcess(name, False)
+            except xmlrpc.client.Fault as error:
+                click.echo(f"{name} was not started again: {error.faultString}", err=True)
 
 
 def _stop(settings: Settings, name: str) -> bool:
+    """One that has just ended is waited for: it is about to be started again, and only then can be stopped."""
+    until = time.monotonic() + RESTART_SECONDS
+    while True:
+        try:
+            return bool(supervision.ask(settings).stopProcess(name))
+        except supervision.NotRunning:  # the servers may live elsewhere
+            return False
+        except xmlrpc.client.Fault:
+            if time.monotonic() > until or not _has_just_ended(settings, name):
+                return False
+        time.sleep(0.1)
+
+
+def _has_just_ended(settings: Settings, name: str) -> bool:
     try:
-        return bool(supervision.ask(settings).stopProcess(name))
-    except supervision.NotRunning:  # the servers may live elsewhere
-        return False
-    except xmlrpc.client.Fault:  # it does not run, or is none of this instance
+        return bool(supervision.ask(settings).getProcessInfo(name)["state"] == ProcessStates.EXITED)
+    except xmlrpc.client.Fault:  # it is none of this instance
         return False
 
 

@@ -50,9 +50,10 @@ def find(middleware: Middleware, reader: StreamReader) -> list[Lost]:
 def _tweets_not_enriched(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
     runs = _runs(middleware, reader)
     _read(middleware, RAW, runs, Run.there)
-    for stream in (ENRICHED, REJECTED):
-        _read(middleware, stream, runs, Run.done)
-    forgets = any(middleware.head(stream).is_cut() for stream in (ENRICHED, REJECTED))
+    cut = [stream for stream in (ENRICHED, REJECTED) if middleware.head(stream).is_cut()]
+    for stream in (ENRICHED, REJECTED):  # the oldest of a stream that is whole does not say what the other has let go
+        _read(middleware, stream, runs, Run.done if stream in cut or not cut else Run.kept)
+    forgets = bool(cut)
     return lost(list(runs.values()), all_passed=True, forgets=forgets)
 
 
@@ -64,8 +65,9 @@ def _tweets_not_stored(middleware: Middleware, reader: StreamReader) -> Iterator
     store = Store.open(middleware.settings)
     try:
         for run in runs.values():
-            for _, seq, _ in store.run_rows(run.name):
-                run.done(seq)
+            for rows in store.run_seqs(run.name):
+                for seq in rows.seqs.tolist():
+                    run.done(seq)
         forgets = store.is_full()
     finally:
         store.close()
@@ -73,14 +75,18 @@ def _tweets_not_stored(middleware: Middleware, reader: StreamReader) -> Iterator
 
 
 def _buckets_not_counted(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
-    """From the newest bucket that is shown to the newest among the first events that are left."""
+    """Up to the newest bucket among the first events that are left, from the oldest that may still have been counted.
+
+    That is `allowed_lateness_s` before the newest that is shown; where none is, before the first run began.
+    """
     settings = middleware.settings
     shown = redis.Redis.from_url(settings.redis_address, decode_responses=True)
     buckets = [int(key.rpartition(":")[2]) for key in shown.scan_iter(f"{settings.redis_prefix}bucket:*", 1000)]
     with closing(reread(middleware, reader.stream)) as events:
         left = [_bucket(event) for event in next(events, [])]
     last = max(filter(None, left), default=_floored(time.time()))
-    yield "", min(last, max(buckets, default=last)), last
+    began = min((run.started_at_us // 1_000_000 for run in read_manifests(settings).values()), default=last)
+    yield "", min(last, _floored(max(buckets, default=began) - settings.allowed_lateness_s)), last
 
 
 _FINDERS: dict[Reader, Callable[[Middleware, StreamReader], Iterator[tuple[str, int, int]]]] = {

@@ -73,7 +73,8 @@ class Collector:
         """Judges what is acknowledged of these runs; before anything of them is read."""
         for run, manifest in manifests.items():
             ledger = self._ledger(run)
-            ledger.acknowledged, ledger.began_us = manifest.acknowledged, manifest.started_at_us
+            ledger.judged, ledger.acknowledged = True, manifest.acknowledged
+            ledger.began_us = manifest.started_at_us
         self._judged = [self._runs[run] for run in manifests]
         self._published_end = self._readers[RAW].end()
 
@@ -92,6 +93,10 @@ class Collector:
         self._drain(ENRICHED, self._enriched, until)  # whatever is in the counts
         self._rows.fetch()
         return self._check(before, counts, aged)
+
+    def repeated(self) -> dict[str, int]:
+        """By run, how many more enriched events there are than numbers."""
+        return {ledger.run: ledger.repeats["enriched"] for ledger in self._judged}
 
     def close(self) -> None:
         self._scratch.close()
@@ -136,7 +141,7 @@ class Collector:
                 self._unreadable[RAW] += 1
                 continue
             ledger = self._ledger(stamp.run)
-            self._behind_cut(RAW, partition, ledger, stamp)
+            self._place(RAW, partition, ledger, stamp)
             if not ledger.published.add(stamp.seq):
                 ledger.repeats["published"] += 1
 
@@ -155,7 +160,7 @@ class Collector:
                 self._unreadable[ENRICHED] += 1
                 continue
             ledger = self._ledger(stamp.run)
-            self._behind_cut(ENRICHED, partition, ledger, stamp)
+            self._place(ENRICHED, partition, ledger, stamp)
             if not ledger.enriched.add(stamp.seq):
                 ledger.repeats["enriched"] += 1
                 continue
@@ -183,7 +188,7 @@ class Collector:
             ledger.tweets += event.seq < ledger.acknowledged
             if event.seq in ledger.stored:
                 self._rows.survived(partition, event.ordinal, event.tweet)
-            elif event.seq < ledger.acknowledged or not ledger.acknowledged:
+            elif event.seq < ledger.acknowledged or not ledger.judged:
                 pending.append(Pending(event.ordinal, partition, event.run, event.seq, event.tweet,
                                        first.ordinal if first else None))
         self._scratch.wait_for(pending)
@@ -210,7 +215,7 @@ class Collector:
             stamp = rejected.ingest
             ledger = self._ledger(stamp.run) if stamp and stamp.seq >= 0 else None
             if stamp and ledger:
-                self._behind_cut(REJECTED, partition, ledger, stamp)
+                self._place(REJECTED, partition, ledger, stamp)
             if rejected.stage != "enrich":
                 self._park(rejected, ledger)
             elif stamp and ledger:
@@ -251,7 +256,9 @@ class Collector:
                 cut.since_us = key[0] * 1_000_000
             self._counts[key] = max(self._counts.get(key, 0), found)
 
-    def _behind_cut(self, stream: str, partition: int, ledger: RunLedger, stamp: Ingest) -> None:
+    def _place(self, stream: str, partition: int, ledger: RunLedger, stamp: Ingest) -> None:
+        """Notes when the event was sent, and whether it is the first of its run behind a cut."""
+        ledger.sent.see(stamp.sent_at_us, stamp.seq)
         cut = self._readers[stream].cuts.get(partition)
         if cut is None:
             return
@@ -281,7 +288,10 @@ class Collector:
                 pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
             for start, bucket in zip(recent, pipe.execute(), strict=True):
                 visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
-        gone = min(horizon, latest(self._readers[HASHTAG_COUNTS].cuts.values()))
+        # Counts that are late and early ones are mixed: behind the first that is left come older ones, which were cut
+        # off, too.
+        cut = latest(self._readers[HASHTAG_COUNTS].cuts.values()) + self._settings.allowed_lateness_s
+        gone = min(horizon, cut)
         return visible, {start for start in self._ranking.buckets() if start <= gone}
 
 

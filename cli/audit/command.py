@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -21,6 +22,8 @@ GRACE_SECONDS = 2.0
 CLEAN, NOT_CLEAN, NOT_JUDGED, ONLY_LOST = 0, 1, 3, 4
 
 COLUMNS = ("expected", "found", "missing", "duplicated", "already_known", "aged_out", "lost_to_retention", "parked")
+
+RANGES = ("missing_seqs", "lost_buckets")
 
 
 @click.command()
@@ -69,15 +72,21 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
 def status(stages: dict[str, dict[str, Any]]) -> int:
     if any(stage["missing"] or stage["duplicated"] for stage in stages.values()):
         return NOT_CLEAN
-    return ONLY_LOST if any(stage["lost_to_retention"] for stage in stages.values()) else CLEAN
+    return ONLY_LOST if any(stage["lost_to_retention"] or stage["lost_buckets"] for stage in stages.values()) else CLEAN
 
 
 def as_text(stages: dict[str, dict[str, Any]]) -> str:
     shown = [name for name in COLUMNS if name in COLUMNS[:5] or any(stage[name] for stage in stages.values())]
     lines = [f"{'':<10}" + "".join(f"{name:>18}" for name in shown)]
     for name, stage in stages.items():
-        detail = ", ".join(f"{key} {value}" for key, value in stage.items() if key not in (*COLUMNS, "missing_seqs"))
+        detail = ", ".join(f"{key} {value}" for key, value in stage.items() if key not in (*COLUMNS, *RANGES))
         lines.append(f"{name:<10}" + "".join(f"{stage[column]:>18,}" for column in shown) + f"   {detail}".rstrip())
     for name, stage in stages.items():
         lines += [f"{name}: missing of {run}: {first} to {last}" for run, first, last in stage["missing_seqs"]]
+        lines += [f"{name}: given up, counts may be too low: buckets from {_utc(first)} to {_utc(last)}"
+                  for first, last in stage["lost_buckets"]]
     return "\n".join(lines)
+
+
+def _utc(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -2,7 +2,7 @@
 
 From the head it audits all that there is, from the tail what is published from now on. It writes one line when it
 follows the streams; then, for each line `{"runs": […] or null, "timeout": seconds}` that it reads, one line:
-`{"stages": …}`, or `{"not_judged": reason}`.
+`{"stages": …}`, or `{"not_judged": reason}`. The latter is its only line, too, if it does not reach the servers.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import redis
 from sqlalchemy.exc import SQLAlchemyError
@@ -20,17 +20,22 @@ from cli.audit.collect import collecting
 from cli.audit.ledger import Finding
 from cli.audit.reader import TooLate
 from cli.audit.repeats import tolerate
+from common.addresses import masked
 from common.garbage import collect_never
 from common.search.index import IndexDown
 from common.settings import Settings
 from ingest.manifest import Manifest, read_manifests
-from middleware.base import MiddlewareError, Start
+from middleware.base import MiddlewareError, Start, StreamReplaced
 
 SETTLE_SECONDS = 2.0
 """Once nothing is missing, how long repeats are still waited for."""
 
 PAUSE_SECONDS = 1.0
 
+PASSING = (MiddlewareError, redis.RedisError, SQLAlchemyError, IndexDown, OSError)
+"""A server does not answer now; it may later."""
+
+T = TypeVar("T")
 Round = Callable[[float], dict[str, Finding]]
 """Counts once, by a deadline in monotonic seconds, at which it raises TooLate."""
 
@@ -38,38 +43,57 @@ Round = Callable[[float], dict[str, Finding]]
 def main() -> None:
     collect_never()
     settings = Settings.load(instance=sys.argv[1])
-    with collecting(settings, cast(Start, sys.argv[2])) as collector:
-        say({"following": settings.instance})
-        for line in sys.stdin:
-            request = json.loads(line)
-            manifests = read_manifests(settings)
-            runs = {run: manifests[run] for run in request["runs"] or manifests}
-            say(answer(settings, collector, runs, time.monotonic() + request["timeout"]))
+    try:
+        with collecting(settings, cast(Start, sys.argv[2])) as collector:
+            say({"following": settings.instance})
+            for line in sys.stdin:
+                request = json.loads(line)
+                manifests = read_manifests(settings)
+                runs = {run: manifests[run] for run in request["runs"] or manifests}
+                say(answer(settings, collector, runs, time.monotonic() + request["timeout"]))
+    except PASSING as error:
+        say({"not_judged": reason(error)})
 
 
 def answer(settings: Settings, collector: Any, runs: Mapping[str, Manifest], until: float) -> dict[str, Any]:
     """What is acknowledged of the runs now, judged by the end of the time."""
     try:
-        collector.follow(runs)
-        stages = complete(collector.round, until)
+        tried(lambda: collector.follow(runs), until)
+        stages = complete(lambda until: tried(lambda: collector.round(until), until), until)
+        stages["enriched"] = tolerate(settings, stages["enriched"], runs.values(), collector.repeated())
     except TooLate as error:
         return {"not_judged": str(error)}
-    except (MiddlewareError, redis.RedisError, SQLAlchemyError, IndexDown, OSError) as error:
-        return {"not_judged": f"{type(error).__name__}: {error}"}
-    stages["enriched"] = tolerate(settings, stages["enriched"], runs.values())
+    except PASSING as error:
+        return {"not_judged": reason(error)}
     return {"stages": {name: finding.as_json() for name, finding in stages.items()}}
+
+
+def tried(attempt: Callable[[], T], until: float) -> T:
+    """Goes on after failures that pass, which take nothing from what was read; raises the last when time is over."""
+    while True:
+        try:
+            return attempt()
+        except PASSING as error:
+            if isinstance(error, StreamReplaced) or time.monotonic() + PAUSE_SECONDS > until:
+                raise
+            print(f"trying again: {reason(error)}", file=sys.stderr)
+            time.sleep(PAUSE_SECONDS)
+
+
+def reason(error: Exception) -> str:
+    return masked(f"{type(error).__name__}: {error}")
 
 
 def complete(once: Round, until: float) -> dict[str, Finding]:
     """The findings once nothing is missing and time for repeats has passed, or the last before `until`.
 
-    Raises TooLate where the time is over within a round, and something was missing in the one before.
+    Raises TooLate, or what failed, where that ends a round, and something was missing in the one before.
     """
     clean_since: float | None = None
     while True:
         try:
             stages = once(until)
-        except TooLate:
+        except (TooLate, *PASSING):
             if clean_since is None:
                 raise
             return stages

@@ -29,7 +29,8 @@ class Finding:
     """One stage. `expected` = found + already_known + missing; what aged out counts as found.
 
     What was lost to retention before this stage, or parked by its reader, is not expected here. `missing_seqs` are the
-    first ranges (run, first, last) of what is missing.
+    first ranges (run, first, last) of what is missing; `lost_buckets` the ranges (first, last) of buckets whose counts
+    were given up as too low, by how much nobody knows.
     """
 
     expected: int = 0
@@ -41,6 +42,7 @@ class Finding:
     lost_to_retention: int = 0
     parked: int = 0
     missing_seqs: list[tuple[str, int, int]] = field(default_factory=list)
+    lost_buckets: list[Range] = field(default_factory=list)
     detail: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -58,11 +60,39 @@ class Finding:
         return Finding(**{name: mine[name] + others[name] for name in mine}, missing_seqs=seqs, detail=detail)
 
 
+class Clock:
+    """Roughly, when a run's numbers were sent: the lowest one of each interval, of which there are never many."""
+
+    MARKS = 4096
+
+    def __init__(self) -> None:
+        self._interval_us = 1000
+        self._lowest: dict[int, int] = {}
+
+    def see(self, sent_at_us: int, seq: int) -> None:
+        at = sent_at_us // self._interval_us
+        if seq < self._lowest.get(at, sys.maxsize):
+            self._lowest[at] = seq
+            while len(self._lowest) > self.MARKS:
+                self._coarsen()
+
+    def first_since(self, since_us: int) -> int:
+        """The lowest number seen that was surely sent then or later; more than any if there is none."""
+        first = -(-since_us // self._interval_us)
+        return min((seq for at, seq in self._lowest.items() if at >= first), default=sys.maxsize)
+
+    def _coarsen(self) -> None:
+        self._interval_us *= 2
+        finer, self._lowest = self._lowest, {}
+        for at, seq in finer.items():
+            self._lowest[at // 2] = min(seq, self._lowest.get(at // 2, sys.maxsize))
+
+
 class Truncation:
     """Which of a run's numbers a stream may have held before retention cut it.
 
     In each partition numbers only grow. So what a cut took of a run is below the first of its numbers that comes behind
-    the cut; of a run that does not come there any more, though it began before, it may be anything.
+    the cut; of a run that does not come there any more, it is what was sent before the first event behind the cut.
     """
 
     def __init__(self) -> None:
@@ -77,11 +107,11 @@ class Truncation:
             self._behind[partition] = cut
             self._end = max(self._end, seq)
 
-    def end(self, cuts: Mapping[int, tuple[int, int]], began_us: int) -> int:
+    def end(self, cuts: Mapping[int, tuple[int, int]], sent: Clock, began_us: int) -> int:
         """Numbers below it may have been cut off. `cuts`: partition → (number, when its first event was sent)."""
-        vanished = any(self._behind.get(partition, 0) < number and began_us < since_us
-                       for partition, (number, since_us) in cuts.items())
-        return sys.maxsize if vanished else self._end
+        vanished = (sent.first_since(since_us) for partition, (number, since_us) in cuts.items()
+                    if self._behind.get(partition, 0) < number and began_us < since_us)
+        return max(self._end, *vanished, 0)
 
 
 Cuts = Mapping[str, Mapping[int, tuple[int, int]]]
@@ -90,13 +120,14 @@ Cuts = Mapping[str, Mapping[int, tuple[int, int]]]
 
 @dataclass
 class RunLedger:
-    """One run's events by where they were found. `acknowledged` is 0 for a run that is not judged.
+    """One run's events by where they were found. `acknowledged` counts only if it is `judged`.
 
     `number` is what stands for it in the scratch database.
     """
 
     run: str
     number: int = 0
+    judged: bool = False
     acknowledged: int = 0
     began_us: int = 0
     published: Seqs = field(default_factory=Seqs)
@@ -106,6 +137,7 @@ class RunLedger:
     stored: Seqs = field(default_factory=Seqs)
     lost: dict[Reader, list[Range]] = field(default_factory=dict)
     parked: dict[Reader, set[int]] = field(default_factory=dict)
+    sent: Clock = field(default_factory=Clock)
     truncations: dict[str, Truncation] = field(default_factory=dict)
     repeats: Counter[str] = field(default_factory=Counter)
     """By stage, how many more events or rows there are than numbers."""
@@ -161,7 +193,7 @@ class RunLedger:
 
     def _by_seq(self, stage: str, found: Seqs, cuts: Cuts, streams: tuple[str, ...], lost: Iterable[Range]) -> Finding:
         """A number that is not there was lost to retention, or cut off with the head of a stream, or is missing."""
-        cut = max((self.truncations.get(name, Truncation()).end(cuts.get(name, {}), self.began_us)
+        cut = max((self.truncations.get(name, Truncation()).end(cuts.get(name, {}), self.sent, self.began_us)
                    for name in streams), default=0)
         absent = list(found.absent(0, self.acknowledged))
         given_up = [(max(low, first), min(high, end)) for low, high in absent for first, end in lost

@@ -26,6 +26,8 @@ class AuditProcess:
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
+        self.answers = False
+        """Whether it did so in time, when it was last asked."""
 
     def follows(self, timeout: float) -> None:
         """Returns when it reads the streams; raises NotJudged."""
@@ -43,14 +45,13 @@ class AuditProcess:
         except OSError as error:
             raise NotJudged("the process of the audit ended") from error
         answer = self._answer(timeout + grace, "it did not answer in time: a server may be held up")
-        if "not_judged" in answer:
-            raise NotJudged(answer["not_judged"])
         return dict(answer["stages"])
 
     def _answer(self, timeout: float, otherwise: str) -> dict[str, Any]:
-        """The next line."""
+        """The next line. Raises NotJudged."""
         assert self._process.stdout is not None
         until, line = time.monotonic() + timeout, b""
+        self.answers = False
         while not line.endswith(b"\n"):
             ready, _, _ = select.select([self._process.stdout], [], [], max(0.0, until - time.monotonic()))
             if not ready:
@@ -59,7 +60,11 @@ class AuditProcess:
             if not part:
                 raise NotJudged("the process of the audit ended")
             line += part
-        return dict(json.loads(line))
+        self.answers = True
+        answer = dict(json.loads(line))
+        if "not_judged" in answer:
+            raise NotJudged(answer["not_judged"])
+        return answer
 
 
 @contextmanager
@@ -69,21 +74,22 @@ def auditing(settings: Settings, start: Start, errors: IO[Any] | None = None) ->
         ends_with_parent([sys.executable, "-m", "cli.audit.following", settings.instance, start]), process_group=0,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
     )
+    audit = AuditProcess(process)
     try:
-        yield AuditProcess(process)
+        yield audit
     finally:
-        _end(process)
+        _end(process, END_SECONDS if audit.answers else HELD_UP_END_SECONDS)
 
 
-END_SECONDS = 1.0
-"""How long it may take to remove its consumer groups."""
+END_SECONDS, HELD_UP_END_SECONDS = 10.0, 1.0
+"""How long it may take to remove its consumer groups: if it has answered, and if its servers are held up anyway."""
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], timeout: float) -> None:
     assert process.stdin is not None
     try:
         process.stdin.close()
-        process.wait(END_SECONDS)
+        process.wait(timeout)
     except (OSError, subprocess.TimeoutExpired):
         process.kill()
         process.wait()

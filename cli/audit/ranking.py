@@ -59,7 +59,8 @@ class RankingLedger:
         `before`: what was expected before the counts were read, which is what must be in them; what may be in them is
         what is expected now. `aged`: buckets that nobody holds any more. Of buckets up to `cut` some tweets are not in
         the stream any more, so that no count is too high. `lost`: (first, last) of the buckets whose counts may be too
-        low, because retention overtook who counts.
+        low, because retention overtook who counts: those that are judged are named, as what the query for rankings
+        never read is not in the stream either.
         """
         names = set(runs)
         buckets = set().union(*(self._buckets[run] for run in names))
@@ -71,14 +72,14 @@ class RankingLedger:
             finding = totals if key[1] == TOTAL else hashtags
             due, found = before.get(key, 0), counts.get(key, 0)
             finding.expected += due
-            if key[0] in gone:
-                finding.aged_out += due
-                continue
             optional = self._optional[key]
             short = max(0, due - optional - found)
             if any(first <= key[0] <= last for first, last in lost):
                 finding.lost_to_retention += short
                 finding.expected -= short
+            elif key[0] in gone:
+                finding.aged_out += due
+                continue
             else:
                 finding.missing += short
             finding.duplicated += max(0, found - self.expected[key] - optional) if key[0] > cut else 0
@@ -90,5 +91,6 @@ class RankingLedger:
             already_known=known,
             aged_out=totals.aged_out,
             lost_to_retention=totals.lost_to_retention,
+            lost_buckets=[each for each in lost if any(each[0] <= start <= each[1] for start in buckets)],
             detail={"hashtags_expected": hashtags.expected, "hashtags_found": hashtags.expected - hashtags.missing},
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
@@ -39,11 +39,14 @@ class StreamReader:
         """By partition, the last cut of each that was cut before everything of it was read."""
 
         self._middleware, self._group = middleware, group
-        self._from_head = start == "head"
-        self._sighted: set[int] = set()
-        """Partitions of which something came since the stream was opened at its head, or retention was faster."""
+        self._begins = {} if start == "head" else middleware.end(stream).offsets
+        """By partition, the offset before which nothing is asked for."""
 
-        self._passed_over = 0
+        self._sighted: set[int] = set(self._begins)
+        """Partitions that are known to begin where they should."""
+
+        self._gone: dict[int, int] = {}
+        """By partition, the offset at which retention has it go on, until an event from there on came."""
 
         self._last: dict[int, int] = {}
         """By partition, the offset of the last event taken."""
@@ -65,9 +68,7 @@ class StreamReader:
             except Overtaken:
                 self._reopen()
                 continue
-            if self._consumer.passed_over > self._passed_over:  # in which partition it does not say
-                self._passed_over = self._consumer.passed_over
-                self._sighted.clear()
+            self._gone |= self._faster(self._consumer.passed_over)
             self._hand_out(events, [(int(partition), int(offset)) for partition, _, offset in places], take)
 
     def close(self) -> None:
@@ -78,23 +79,36 @@ class StreamReader:
         """Goes on at the head, from which on everything is still there."""
         self._consumer.close()
         self._consumer = self._middleware.consumer(self.stream, self._group, start="head")
-        self._from_head, self._passed_over = True, 0
-        self._sighted.clear()
+        self._sighted.update(self._last)
+        self._gone |= self._faster(self._middleware.head(self.stream).offsets)
+
+    def _faster(self, heads: Mapping[int, int]) -> dict[int, int]:
+        """Those of the offsets before which something was not taken."""
+        return {partition: head for partition, head in heads.items()
+                if head > max(self._last.get(partition, -1) + 1, self._begins.get(partition, 0))}
 
     def _hand_out(self, events: list[bytes], places: list[tuple[int, int]], take: Take) -> None:
         """Passes over what was taken before the stream was opened again."""
         fresh, partitions = [], []
         for event, (partition, offset) in zip(events, places, strict=True):
-            if self._from_head and partition not in self._sighted:
-                self._sighted.add(partition)
-                if offset > self._last.get(partition, 0):
-                    self.cuts[partition] = Cut(self.cuts[partition].number + 1 if partition in self.cuts else 1)
-            if offset > self._last.get(partition, -1):
-                self._last[partition] = offset
-                fresh.append(event)
-                partitions.append(partition)
+            if offset < self._begins.get(partition, 0) or offset <= self._last.get(partition, -1):
+                continue
+            if self._is_cut(partition, offset):
+                self.cuts[partition] = Cut(self.cuts[partition].number + 1 if partition in self.cuts else 1)
+            self._last[partition] = offset
+            fresh.append(event)
+            partitions.append(partition)
         if fresh:
             take(fresh, partitions)
+
+    def _is_cut(self, partition: int, offset: int) -> bool:
+        """Whether this event, the next of its partition, is the first behind a cut."""
+        first = partition not in self._sighted
+        self._sighted.add(partition)
+        if offset >= self._gone.get(partition, offset + 1):
+            del self._gone[partition]
+            return True
+        return first and offset > 0
 
 
 def latest(cuts: Iterable[Cut]) -> float:

@@ -46,6 +46,19 @@ class Seqs:
             self.add(seq)
         return self._size - before
 
+    def add_range(self, first: int, end: int) -> None:
+        """Adds first ≤ seq < end, whole blocks at once."""
+        while first < end:
+            number, stop = first >> BLOCK_BITS, min(end, ((first >> BLOCK_BITS) + 1) << BLOCK_BITS)
+            if stop - first == BLOCK:
+                self._size += 0 if number in self._full else BLOCK - self._counts.pop(number, 0)
+                self._partial.pop(number, None)
+                self._full.add(number)
+            else:
+                for seq in range(first, stop):
+                    self.add(seq)
+            first = stop
+
     def __len__(self) -> int:
         return self._size
 

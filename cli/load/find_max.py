@@ -60,6 +60,8 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     else:
         click.echo(f"{capacity_as_text(content['capacity'])}\n{unquiet_as_text(content['experiments'])}"
                    f"{folder / 'report.html'}")
+    if not content["experiments"]:
+        raise click.ClickException(f"a budget of {budget:g} minutes allowed no experiment: --budget gives it more")
     if content["capacity"]["highest_pass"]:
         sys.exit(0)
     sys.exit(options.BROKEN if content["experiments"][-1]["verdict"] == "broken" else 1)

@@ -142,9 +142,18 @@ class Index:
         return sorted(number for shape, number in self._collections().values() if shape == self._shape)
 
     def ids(self) -> Iterator[int]:
-        """Tweet ids of all rows, a slice in memory at a time: an id that is there twice comes twice."""
+        """Tweet ids of all rows, a slice in memory at a time: an id that is there twice comes twice.
+
+        A slice that is dropped meanwhile is passed over. Raises IndexDown.
+        """
         for number in self.slices():
-            yield from self.slice_ids(number)
+            try:
+                ids = self.slice_ids(number)
+            except IndexDown:
+                if number in self.slices():
+                    raise
+                continue
+            yield from ids
 
     def slice_ids(self, number: int) -> list[int]:
         """Tweet ids of one slice's rows."""

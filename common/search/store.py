@@ -201,13 +201,6 @@ class Store:
             return Held("database", None, self._max_rows, "rows")
         return Held("database", holds, self._max_rows, "rows", oldest.stored_at_us / 1e6 if oldest else None)
 
-    def run_rows(self, run: str, since: int = 1) -> list[tuple[int, int, int]]:
-        """(tweet_id, seq, position) of the run's rows, those at position `since` and later."""
-        columns = select(tweets.c.tweet_id, tweets.c.seq, tweets.c.position)
-        with self._connection() as connection:
-            rows = connection.execute(columns.where(tweets.c.run == run, tweets.c.position >= since))
-            return [tuple(row) for row in rows]
-
     def is_full(self) -> bool:
         """Whether the oldest rows have begun to go."""
         with self._connection() as connection:

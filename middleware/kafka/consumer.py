@@ -54,6 +54,7 @@ class KafkaConsumer(Consumer):
     ) -> None:
         """`life`: tells this topic from one that is made under its name when it was deleted."""
         self._topic, self._group, self._from_head = topic, group, from_head
+        self.passed_over: dict[int, int] = {}
         self._identify, self._life, self._identified = life, life(), time.monotonic()
         self._uncommitted: dict[int, int] = {}  # by partition, the offset after the last event handed out
         self._looked: dict[int, int] = {}  # by partition held, the offset up to which the client found no more
@@ -193,7 +194,7 @@ class KafkaConsumer(Consumer):
             if not self._from_head:
                 raise Overtaken.at(self._group, partition, position, head, "events")
             log.warning("%s: offsets %d to %d of partition %d are gone", self._topic, position, head - 1, partition)
-            self.passed_over += head - position
+            self.passed_over[partition] = head
         return max(head, position)
 
     def commit(self) -> None:

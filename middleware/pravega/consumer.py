@@ -47,6 +47,7 @@ class PravegaConsumer(Consumer):
         self._reader, self._record, self._head = reader, record, head
         self._stream, self._name, self._member, self._life = stream, group, member, uuid.uuid4().hex
         self._from_head = from_head
+        self.passed_over: dict[int, int] = {}
         self._committed: dict[int, int] = {}
         self._handed_out: list[bytes] = []  # by the last poll
         self._places: list[str] = []  # of these, once somebody asks
@@ -119,7 +120,7 @@ class PravegaConsumer(Consumer):
             if not self._from_head:
                 raise Overtaken.at(f"{self._stream}, group {self._name}", segment, offset, head, "bytes")
             log.warning("%s: bytes %d to %d of segment %d are gone", self._stream, offset, head - 1, segment)
-            self.passed_over += head - offset
+            self.passed_over[segment] = head
         else:
             log.info("%s: reading segment %d again: %s", self._stream, segment, error)
             time.sleep(PAUSE_S)

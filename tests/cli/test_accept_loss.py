@@ -1,11 +1,13 @@
 """What a reader has lost: the account of it, and how it is found over a middleware in memory."""
 
 import json
+from xmlrpc.client import Fault
 
 import pytest
 from click.testing import CliRunner, Result
+from supervisor.states import ProcessStates
 
-from cli.accept_loss import accept_loss, command
+from cli.accept_loss import accept_loss, command, finding
 from cli.accept_loss.account import Run, lost
 from cli.accept_loss.command import accept, find_overtaken
 from cli.accept_loss.finding import find
@@ -13,7 +15,7 @@ from common.lost import read_lost
 from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
-from ingest.manifest import ManifestWriter
+from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
 from tests.memory import Memory
 
@@ -154,3 +156,57 @@ def test_it_tells_programs_what_was_lost_and_that_nothing_was(memory, asked):
 def test_another_reader_is_left_alone(memory, asked):
     assert json.loads(asked("--reader", "trending-consumer", "--yes", "--json").output)["readers"] == []
     assert find_overtaken(memory, SEARCH)
+
+
+def test_what_is_enriched_but_let_go_is_not_lost_though_old_rejects_are_there(memory):
+    """As `tweets-enriched` is cut long before `tweets-rejected` is."""
+    memory.truncate(RAW, 0)
+    with memory.producer(RAW) as raw:
+        for seq in range(100):
+            raw.send("k", to_json(tweet(seq)))
+    with memory.producer(REJECTED) as others:
+        others.send("k", to_json(rejected(1)))
+    memory.truncate(RAW, 60)
+    reader = next(reader for reader in READERS if reader.name == "enrich")
+    assert find(memory, reader) == []
+
+
+@pytest.mark.parametrize(("shown", "first"), [([3000, 3600], 3000), ([], 1395)])
+def test_what_was_not_counted_may_be_late(memory, monkeypatch, shown, first):
+    keys = [f"bucket:{start}" for start in shown]
+    monkeypatch.setattr(finding.redis.Redis, "scan_iter", lambda *_: iter(keys))
+    monkeypatch.setattr(finding, "read_manifests", lambda _: {"r": Manifest("r", "test", 1_997_000_000)})
+    with memory.producer(HASHTAG_COUNTS) as counts:
+        counts.send("k", json.dumps({"bucket_start": 4000}).encode())
+    reader = next(reader for reader in READERS if reader.name == "trending-consumer")
+    (one,) = find(memory, reader)
+    assert (one.first_seq, one.last_seq) == (first, 4000)
+
+
+class Supervisor:
+    """Of two processes `a` has just ended, and cannot be started once it was stopped."""
+
+    def __init__(self):
+        self.states, self.started = {"a": ProcessStates.EXITED, "b": ProcessStates.RUNNING}, []
+
+    def stopProcess(self, name):
+        if self.states[name] == ProcessStates.EXITED:
+            self.states[name] = ProcessStates.STARTING
+            raise Fault(70, "NOT_RUNNING")
+        return True
+
+    def getProcessInfo(self, name):
+        return {"state": ProcessStates.EXITED}
+
+    def startProcess(self, name, wait):
+        self.started.append(name)
+        if name == "a":
+            raise Fault(50, "SPAWN_ERROR")
+
+
+def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_from_its_start(monkeypatch):
+    asked = Supervisor()
+    monkeypatch.setattr(command.supervision, "ask", lambda _: asked)
+    with command.stopped(Settings(), ["a", "b"]):
+        assert asked.started == []
+    assert asked.started == ["a", "b"]

@@ -80,12 +80,11 @@ def test_a_row_taken_from_the_index_is_missing_by_its_number(bounded: Stack, run
     assert (status, stages["indexed"]["missing_seqs"]) == (1, [[run, TWEETS - 10, TWEETS - 10]])
 
 
-def test_an_experiment_that_goes_beyond_the_bounds_passes(bounded: Stack) -> None:
+def test_an_experiment_that_goes_beyond_the_bounds_has_lost_nothing(bounded: Stack) -> None:
     output = bounded.murmur("load", "run", "--rate", "600", "--seconds", "10", "--slo-ms", "60000", "--warm-up", "0",
                             "--json", timeout=400, check=False)
     found = json.loads(output.strip().splitlines()[-1])
     assert found["conditions"]["audit"]["holds"], found["reason"]
-    assert found["verdict"] == "pass", found["reason"]
     assert found["audit"]["stored"]["aged_out"] == 6000 - DATABASE_ROWS
     assert found["audit"]["stored"]["missing"] == found["audit"]["indexed"]["missing"] == 0
 

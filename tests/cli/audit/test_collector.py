@@ -11,7 +11,7 @@ import pytest
 from cli.audit.ledger import Finding
 from cli.audit.reader import TooLate
 from common.lost import Lost, record_lost
-from common.tweets import ENRICHED, RAW, REJECTED, to_json
+from common.tweets import ENRICHED, RAW, REJECTED, Ingest, RejectedEvent, to_json
 from middleware.base import Start
 from tests.cli.audit.chain import ALL, Chain
 
@@ -101,6 +101,13 @@ def test_a_repeat_in_the_database_is_seen_there_only(chain: Chain) -> None:
     stages = chain.stages()
     assert {name: finding.duplicated for name, finding in stages.items() if finding.duplicated} == {"stored": 1}
     assert not missing(stages)
+
+
+def test_of_a_run_of_which_nothing_is_acknowledged_yet_nothing_is_expected(chain: Chain) -> None:
+    chain.enrich(chain.publish("r", 3))
+    chain.manifests["r"].acknowledged = 0
+    stages = chain.stages()
+    assert (stages["stored"].expected, stages["stored"].found, stages["stored"].missing) == (0, 0, 0)
 
 
 # -- What aged out
@@ -198,6 +205,21 @@ def test_a_run_that_began_behind_the_cut_is_missing_as_a_whole(chain: Chain) -> 
     assert (stages["published"].missing, stages["published"].aged_out) == (20, 0)
 
 
+def test_a_cut_of_rejected_tweets_explains_no_later_enriched_one(chain: Chain) -> None:
+    def reject(stamp: Ingest) -> None:
+        chain.send(REJECTED, [("", to_json(RejectedEvent("x", "", 0, "", stamp, "", stage="enrich")))])
+
+    reject(*chain.publish("old", 1))
+    chain.flow("r", 10)
+    chain.now_s += 60
+    reject(*chain.publish("later", 1))
+    chain.memory.truncate(REJECTED, 1)
+    chain.now_s += 60
+    chain.through(chain.publish("r", 10)[:-3], first_id=2_000_000)
+    stages = chain.stages("r")
+    assert (stages["enriched"].missing_seqs, stages["enriched"].aged_out) == ([("r", 17, 19)], 0)
+
+
 @pytest.mark.parametrize("start", ["head", "tail"])
 def test_retention_that_overtakes_the_audit_is_told_from_loss(chain: Chain, start: Start) -> None:
     with chain.audit(start) as collector:
@@ -211,6 +233,24 @@ def test_retention_that_overtakes_the_audit_is_told_from_loss(chain: Chain, star
         stages = collector.round(until)
     assert not missing(stages)
     assert (stages["published"].aged_out, stages["published"].duplicated) == (30, 0)
+
+
+@pytest.mark.parametrize("start", ["head", "tail"])
+def test_only_partitions_that_were_cut_are_marked(tmp_path: Path, start: Start) -> None:
+    chain = Chain(tmp_path, partitions=2)
+    chain.publish("before", 20)
+    first, second = chain.memory.logs[RAW].partitions
+    with chain.audit(start) as collector:
+        chain.publish("r", 50)
+        until = time.monotonic() + 60
+        collector.follow(chain.manifests)
+        collector.round(until)
+        chain.publish("r", 50)
+        del second.events[-20], second.keys[-20]
+        chain.memory.truncate(RAW, first.end - 10)
+        collector.follow({"r": chain.manifests["r"]})
+        collector.round(until)
+        assert list(collector._readers[RAW].cuts) == [0]
 
 
 def test_rows_that_go_while_the_audit_reads_aged_out(chain: Chain) -> None:

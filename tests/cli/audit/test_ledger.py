@@ -1,10 +1,10 @@
 """The audit's counting: what is lost, what is twice, and what only looks like it."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cli.audit.ledger import Finding, RunLedger
+from cli.audit.ledger import Clock, Finding, RunLedger
 from cli.audit.ranking import RankingLedger
 from cli.audit.seqs import BLOCK, Seqs
 from common.lost import Lost
@@ -31,6 +31,18 @@ def test_whole_blocks_are_part_of_the_set():
     assert list(seqs.absent(0, 2 * BLOCK + 7)) == [(2 * BLOCK + 5, 2 * BLOCK + 7)]
     assert not seqs.add(BLOCK + 1)
     assert BLOCK - 1 in seqs
+
+
+@given(st.lists(st.integers(0, 3 * BLOCK), max_size=20), st.integers(0, 3 * BLOCK), st.integers(0, 3 * BLOCK))
+@settings(max_examples=20, deadline=None)
+def test_a_range_is_added_as_its_numbers_are(numbers, first, end):
+    seqs = Seqs()
+    for number in numbers:
+        seqs.add(number)
+    seqs.add_range(first, end)
+    expected = {*numbers, *range(first, end)}
+    assert len(seqs) == len(expected) == seqs.count(0, 3 * BLOCK + 1)
+    assert seqs.count(first, end) == max(0, end - first)
 
 
 @pytest.fixture
@@ -97,6 +109,24 @@ def test_a_run_that_is_not_seen_behind_a_cut_aged_out_only_if_it_began_before(ru
     run.acknowledged = 10
     assert run.check_published({RAW: {0: (1, 2000)}}).aged_out == 7
     assert run.check_published({RAW: {0: (1, 500)}}).missing == 7
+
+
+def test_a_cut_takes_of_a_run_that_is_not_behind_it_only_what_was_sent_before(run):
+    run.acknowledged = 10
+    for seq in (0, 1, 2, 5, 8):
+        run.sent.see(1000 * (seq + 1), seq)
+    finding = run.check_enriched({REJECTED: {0: (1, 5000), 1: (1, 2000)}})
+    assert (finding.aged_out, finding.missing_seqs) == (2, [("r", 5, 9)])
+
+
+def test_a_clock_of_a_long_run_stays_small_and_errs_on_later_numbers():
+    clock, count = Clock(), 20_000
+    for seq in range(count):
+        clock.see(seq * 1_000_000, seq)
+    assert len(clock._lowest) <= Clock.MARKS
+    for since in range(0, count - 10, 997):
+        assert since <= clock.first_since(since * 1_000_000) <= since + 10
+    assert clock.first_since(count * 1_000_000) > count
 
 
 @pytest.fixture
@@ -171,6 +201,15 @@ def test_a_bucket_that_retention_took_from_its_reader_is_lost_and_not_missing(ra
     assert (finding.missing, finding.lost_to_retention, finding.expected, finding.found) == (0, 1, 1, 1)
     assert check(ranking, {}, lost=[(55, 60)]).missing == 5
     assert check(ranking, EXACT | {(50, "a"): 3}, lost=[(45, 50)]).duplicated == 1
+
+
+def test_a_bucket_that_was_given_up_stays_so_when_nobody_holds_it_any_more(ranking):
+    finding = check(ranking, {}, aged={50}, lost=[(45, 50)])
+    assert (finding.missing, finding.aged_out, finding.lost_to_retention) == (0, 0, 2)
+
+
+def test_given_up_buckets_are_named_though_nothing_of_them_is_short(ranking):
+    assert check(ranking, EXACT, lost=[(45, 50), (60, 70)]).lost_buckets == [(45, 50)]
 
 
 def test_no_count_is_too_high_where_tweets_were_cut_off(ranking):

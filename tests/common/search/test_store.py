@@ -116,9 +116,10 @@ def test_rows_of_a_run(make_store: MakeStore) -> None:
     store = make_store()
     other = Ingest(sent_at_us=1, source="test", run="other", seq=9)
     store.insert([tweet(1), tweet(2), tweet(3, ingest=other)])
-    assert [(tweet_id, position) for tweet_id, _, position in store.run_rows("r")] == [(1, 1), (2, 2)]
-    assert store.run_rows("r", since=2)[0][0] == 2
-    assert store.run_rows("other") == [(3, 9, 3)]
+    rows, = store.run_seqs("r")
+    assert (rows.tweet_ids.tolist(), rows.positions.tolist()) == ([1, 2], [1, 2])
+    assert [rows.tweet_ids.tolist() for rows in store.run_seqs("r", since=2)] == [[2]]
+    assert [(rows.tweet_ids.tolist(), rows.seqs.tolist()) for rows in store.run_seqs("other")] == [([3], [9])]
     assert not store.is_full()
 
 
@@ -188,4 +189,4 @@ def test_an_empty_batch_and_an_empty_store(make_store: MakeStore) -> None:
     assert store.newest_position() == 0
     assert store.get([]) == {}
     assert store.insert([]).new == set()
-    assert store.run_rows("r") == []
+    assert list(store.run_seqs("r")) == []
