@@ -59,6 +59,15 @@ def test_an_end_that_is_not_reached_in_time_is_no_judgement(chain: Chain) -> Non
             collector.round(time.monotonic() - 1)
 
 
+def test_rankings_are_read_by_the_deadline_too(chain: Chain) -> None:
+    chain.flow("r", 50)
+    with chain.audit() as collector:
+        collector.follow(chain.manifests)
+        collector.round(time.monotonic() + 60)
+        with pytest.raises(TooLate, match="rankings"):
+            collector.round(time.monotonic() - 1)
+
+
 def test_it_waits_for_what_comes_to_later_stages_later(chain: Chain) -> None:
     stamps = chain.publish("r", 10)
     with chain.audit() as collector:
