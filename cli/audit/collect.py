@@ -15,7 +15,7 @@ import redis
 from cli.audit.events import rejected_event, stamp_of
 from cli.audit.ledger import Cuts, Finding, RunLedger
 from cli.audit.ranking import Bucket, RankingLedger
-from cli.audit.reader import StreamReader, latest, reading
+from cli.audit.reader import StreamReader, TooLate, latest, reading
 from cli.audit.rows import Rows
 from cli.audit.scratch import Pending, Scratch, Seen
 from common.lost import Lost, read_lost
@@ -39,10 +39,10 @@ from middleware import connect
 from middleware.base import Start
 
 COUNTING: tuple[Reader, ...] = ("trending", "trending-consumer")
+BUCKETS_PER_QUERY = 100
 LONGEST_ID = 1 << 63
 SEPARATOR = "\n"
 """Of the hashtags of a tweet, which hold no white space."""
-
 
 
 class Collector:
@@ -283,11 +283,15 @@ class Collector:
         horizon = time.time() - BUCKETS_KEPT_S + 60
         visible = {key: count for key, count in self._counts.items() if key[0] < horizon}
         recent = [start for start in self._ranking.buckets() if start >= horizon]
-        with self._redis.pipeline(transaction=False) as pipe:
-            for start in recent:
-                pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
-            for start, bucket in zip(recent, pipe.execute(), strict=True):
-                visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
+        for at in range(0, len(recent), BUCKETS_PER_QUERY):
+            if time.monotonic() > until:
+                raise TooLate("the rankings could not be read in time")
+            starts = recent[at : at + BUCKETS_PER_QUERY]
+            with self._redis.pipeline(transaction=False) as pipe:
+                for start in starts:
+                    pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
+                for start, bucket in zip(starts, pipe.execute(), strict=True):
+                    visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
         # Counts that are late and early ones are mixed: behind the first that is left come older ones, which were cut
         # off, too.
         cut = latest(self._readers[HASHTAG_COUNTS].cuts.values()) + self._settings.allowed_lateness_s

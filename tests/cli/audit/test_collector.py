@@ -6,14 +6,15 @@ import time
 import tracemalloc
 from pathlib import Path
 
+import orjson
 import pytest
 
 from cli.audit.ledger import Finding
 from cli.audit.reader import TooLate
 from common.lost import Lost, record_lost
-from common.tweets import ENRICHED, RAW, REJECTED, Ingest, RejectedEvent, to_json
+from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, Ingest, RejectedEvent, to_json
 from middleware.base import Start
-from tests.cli.audit.chain import ALL, Chain
+from tests.cli.audit.chain import ALL, LONG_AGO_S, Chain
 
 
 def missing(stages: dict[str, Finding]) -> dict[str, int]:
@@ -56,6 +57,15 @@ def test_an_end_that_is_not_reached_in_time_is_no_judgement(chain: Chain) -> Non
     with chain.audit() as collector:
         collector.follow(chain.manifests)
         with pytest.raises(TooLate, match=RAW):
+            collector.round(time.monotonic() - 1)
+
+
+def test_rankings_are_read_by_the_deadline_too(chain: Chain) -> None:
+    chain.flow("r", 50)
+    with chain.audit() as collector:
+        collector.follow(chain.manifests)
+        collector.round(time.monotonic() + 60)
+        with pytest.raises(TooLate, match="rankings"):
             collector.round(time.monotonic() - 1)
 
 
@@ -251,6 +261,17 @@ def test_only_partitions_that_were_cut_are_marked(tmp_path: Path, start: Start) 
         collector.follow({"r": chain.manifests["r"]})
         collector.round(until)
         assert list(collector._readers[RAW].cuts) == [0]
+
+
+def test_counts_that_were_cut_off_before_a_late_one_aged_out(chain: Chain) -> None:
+    chain.now_s = LONG_AGO_S
+    tweets = chain.enrich(chain.publish("r", 10))
+    chain.search(tweets)
+    late = {"bucket_start": LONG_AGO_S // BUCKET_SECONDS * BUCKET_SECONDS - 300, "hashtag": "a", "count": 1}
+    chain.send(HASHTAG_COUNTS, [("a", b"gone"), ("a", orjson.dumps(late))])
+    chain.memory.truncate(HASHTAG_COUNTS, 1)
+    stages = chain.stages()
+    assert (stages["ranked"].missing, stages["ranked"].aged_out) == (0, 10)
 
 
 def test_rows_that_go_while_the_audit_reads_aged_out(chain: Chain) -> None:
