@@ -2,7 +2,7 @@
 
 `murmur up` resolves the settings of an instance and writes them to `<instance>/settings.json`. The processes of the
 instance read exactly that file (`MURMUR_SETTINGS` names it); later commands take from it what is a fact of the
-running instance (middleware, durability, ports, addresses) and may choose the rest afresh.
+running instance (middleware, durability, ports, addresses), and of the rest whatever they do not choose afresh.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ PORTS_PER_INSTANCE = 50
 # What a later command may not choose: it is decided by the instance that runs.
 FACTS_OF_A_RUNNING_INSTANCE = (
     "middleware", "durability", "port_block", "port_base", "middleware_uri", "redis_url", "milvus_uri",
-    "database_url", "partitions", "stream_retention_bytes", "namespace", "index_max_rows", "ingest_token",
+    "database_url", "partitions", "stream_retention_bytes", "max_event_bytes", "namespace", "index_max_rows",
+    "ingest_token",
 )
 
 
@@ -215,9 +216,9 @@ class Settings(BaseSettings):
         wished = cls.chosen(**flags)
         if not wished.settings_file.exists():
             return wished
-        running = read(wished.settings_file)
-        facts = {name: running[name] for name in FACTS_OF_A_RUNNING_INSTANCE if name in running}
-        return cls.chosen(**{**flags, **facts})
+        free = wished.model_fields_set - set(FACTS_OF_A_RUNNING_INSTANCE)
+        running = {name: value for name, value in read(wished.settings_file).items() if name not in free}
+        return cls.chosen(**{**flags, **running})
 
 
 def read(file: Path) -> dict[str, Any]:

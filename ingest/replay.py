@@ -11,8 +11,8 @@ from typing import IO, Any, Literal
 
 import zstandard
 
-from ingest.source import GROUP_BYTES, Payload, Source, examine
-from ingest.stamp import created_now
+from ingest.source import GROUP_BYTES, Payload, Source
+from ingest.stamp import created_now, payload_of
 
 Timestamps = Literal["recorded", "now"]
 
@@ -20,7 +20,8 @@ GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 
 
 class Replay(Source):
-    """Each line that is not blank is a payload, whatever it holds, in the order of the files.
+    """Each line that is not blank is a payload, whatever it holds, in the order of the files. A line of an archive
+    stands for the one that was archived.
 
     With timestamps `now`, `created_at` becomes the time at which the tweet is meant to be sent; the payload's body,
     and with it the archive, keeps the original. Raises FileNotFoundError for a missing file at once.
@@ -47,7 +48,7 @@ class Replay(Source):
             if line is None:
                 self.ended = True
                 break
-            payload = examine(line)
+            payload = payload_of(line)
             payloads.append(created_now(payload, sent) if self._timestamps == "now" else payload)
             size += len(line)
             if size >= GROUP_BYTES:

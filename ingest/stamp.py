@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import orjson
 
 from ingest.source import Payload, dump, examine, parse
+
+ARCHIVED = re.compile(
+    rb'\{"ingest":\{"sent_at_us":-?[0-9]+,"source":"[^"\\]*","run":"[^"\\]*","seq":[0-9]+\},"payload(_base64)?":'
+)
+"""How `Stamper.line` begins."""
 
 
 class Archived(NamedTuple):
@@ -68,6 +74,13 @@ def read_line(line: bytes) -> Archived | None:
         except ValueError:
             return None
     return Archived(seq, sent_at_us, examine(body))
+
+
+def payload_of(line: bytes) -> Payload:
+    """The payload of a line from outside, which may be one of an archive: then the one that was archived."""
+    if ARCHIVED.match(line) and (entry := read_line(line)):
+        return entry.payload
+    return examine(line)
 
 
 def created_now(payload: Payload, sent_at_us: int) -> Payload:

@@ -41,14 +41,14 @@ def made_with(wished: Settings) -> dict[str, Any]:
     if number != FORMAT:
         raise other_format(wished, f"format {number}")
     chosen = wished.model_dump(mode="json", include=wished.model_fields_set & set(FIXED))
-    if changed := [name for name, value in chosen.items() if value != settings[name]]:
+    if changed := [name for name, value in chosen.items() if value != settings.get(name, value)]:
         named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)
         raise StateRefused(
             f"instance {wished.instance} has streams and tweets on {wished.middleware} that were made with other "
             f"settings, which cannot change any more:\n{named}\nSet them as they were, or start another instance "
             f"beside it with --instance. {way_out(wished)}"
         )
-    return {name: settings[name] for name in FIXED}
+    return {name: settings[name] for name in FIXED if name in settings}
 
 
 def record(settings: Settings) -> None:
@@ -79,4 +79,8 @@ def other_format(wished: Settings, found: str) -> StateRefused:
 
 
 def way_out(wished: Settings) -> str:
-    return f"To give up what is stored: `murmur down --wipe --instance {wished.instance}`."
+    return (
+        f"To keep the tweets, bring them into an instance beside it: `murmur up --instance NEW`, then `murmur ingest "
+        f"--source replay --instance NEW FILE...` with the files below {wished.archive_dir}, the oldest first. To give "
+        f"up what is stored, on every middleware: `murmur down --wipe --instance {wished.instance}`."
+    )

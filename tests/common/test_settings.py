@@ -40,6 +40,16 @@ def test_a_later_command_takes_the_facts_of_the_instance_and_chooses_the_rest(mo
     assert later.ranking_limit == 20
 
 
+def test_what_a_later_command_does_not_choose_is_as_the_instance_has_it(monkeypatch: pytest.MonkeyPatch):
+    """Bounds above all: a command in another shell would prune, show and judge by others."""
+    Settings(database_max_rows=7, archive_max_bytes=8, allowed_hosts="here", max_event_bytes=9).save()
+    later = Settings.load()
+    assert (later.database_max_rows, later.archive_max_bytes, later.allowed_hosts) == (7, 8, "here")
+    monkeypatch.setenv("MURMUR_DATABASE_MAX_ROWS", "6")
+    monkeypatch.setenv("MURMUR_MAX_EVENT_BYTES", "6")
+    assert (Settings.load().database_max_rows, Settings.load().max_event_bytes) == (6, 9)
+
+
 def test_a_process_of_the_instance_reads_exactly_its_file(monkeypatch: pytest.MonkeyPatch):
     saved = Settings(instance="one", ranking_limit=10)
     saved.save()

@@ -13,7 +13,8 @@ from common.lost import Lost, read_lost
 from common.tweets import ENRICHED, RAW, Ingest
 from deploy.local import supervision
 from middleware import connect
-from middleware.base import Middleware
+from middleware.base import Middleware, Position
+from middleware.readers import READERS, StreamReader
 from tests.conformance.operators import operator
 from tests.stack import Stack, eventually
 
@@ -38,7 +39,12 @@ def ingest(stack: Stack, run: str) -> None:
     stack.ingest("--source", "synthetic", "--rate", "1000", "--limit", str(TWEETS), "--run", run)
 
 
-def lose_first(middleware: Middleware, stream: str, group: str) -> set[int]:
+def stands_before(middleware: Middleware, reader: StreamReader, position: Position) -> bool:
+    stands = reader.position(middleware)
+    return stands is None or stands.lies_before(position)
+
+
+def lose_first(middleware: Middleware, reader: str, stream: str, group: str) -> set[int]:
     """Truncates the stream after the next GONE events of the group; returns their numbers."""
     seqs: set[int] = set()
     with middleware.consumer(stream, group) as consumer:
@@ -49,6 +55,9 @@ def lose_first(middleware: Middleware, stream: str, group: str) -> set[int]:
             consumer.commit()
     position = middleware.committed(stream, group)
     assert position
+    others = [other for other in READERS if other.stream == stream and other.name != reader]
+    eventually("the others have read it", lambda: not any(stands_before(middleware, other, position)
+                                                          for other in others), 60)
     operator(middleware.name, middleware.settings).truncate(position)
     middleware.forget_group(stream, group)
     return seqs
@@ -76,7 +85,7 @@ def test_it_stands_until_the_loss_is_accepted(
     middleware.consumer(stream, f"ahead-{process}", start="tail").close()
     asked.stopProcess(process)
     ingest(stack, run)
-    gone = lose_first(middleware, stream, f"ahead-{process}")
+    gone = lose_first(middleware, reader, stream, f"ahead-{process}")
     asked.startProcess(process, False)
     eventually("status tells it", lambda: (stack.status()["retention"][reader] or 0) >= 1, 60)
     time.sleep(STANDS_S)

@@ -7,6 +7,8 @@ import pytest
 import zstandard
 
 from ingest.replay import Replay
+from ingest.source import examine
+from ingest.stamp import Stamper
 
 LINES = [b'{"data":{"id":"1","author_id":"7"}}', b"", b"   ", b"not json", b'{"data":{"id":"2"}}\r',
          b"\xff\xfe", b"[1]"]
@@ -60,3 +62,17 @@ def test_now_dates_each_tweet_to_its_own_time_and_keeps_the_body(tmp_path: Path)
 def test_a_missing_file_is_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         Replay([tmp_path / "nowhere"])
+
+
+def test_what_an_archive_holds_is_replayed_as_it_came(tmp_path: Path) -> None:
+    file, stamper = tmp_path / "archived", Stamper("http", "run-1", 1 << 20)
+    file.write_bytes(b"".join(stamper.line(seq, 5, examine(body)) for seq, body in enumerate(BODIES)))
+    assert Replay([file]).take([1] * 100) == [examine(body) for body in BODIES]
+
+
+def test_what_only_looks_like_an_archive_is_a_payload(tmp_path: Path) -> None:
+    stamp = b'{"sent_at_us":1,"source":"a","run":"b","seq":2}'
+    lines = [b'{"ingest":{"run":"x"},"payload":{}}', b'{"ingest":%b,"data":{}}' % stamp]
+    file = tmp_path / "raw"
+    file.write_bytes(b"\n".join(lines))
+    assert Replay([file]).take([1] * 100) == [examine(line) for line in lines]
