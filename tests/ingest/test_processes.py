@@ -40,7 +40,7 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def ready(url: str) -> bool:
     try:
         return requests.get(f"{url}/readyz", timeout=10).status_code == 200
-    except requests.ConnectionError:
+    except requests.RequestException:  # nobody is there, or one that ends while it answers
         return False
 
 

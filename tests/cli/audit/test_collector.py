@@ -403,9 +403,9 @@ def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain, many: 
             tracemalloc.stop()
 
     peaks, held = [], 0
-    for count in (20_000, many):
+    for count in (20_000, 20_000, many):  # the first time modules and caches are loaded
         for _ in range(held, count, 10_000):
             chain.through(chain.publish("ended", 10_000))
         held = count
         peaks.append(peak())
-    assert peaks[1] - peaks[0] < 0.1 * peaks[0] + 10 * many, peaks
+    assert peaks[2] - peaks[1] < 0.1 * peaks[1] + 10 * many, peaks
