@@ -166,9 +166,10 @@ class Inbox:
             failure = error
         except (MiddlewareError, Stranded) as error:
             failure, self._recovered = error, False
-        except BaseException as error:
+        except BaseException:
+            self._recovered = False  # before anybody is answered: whoever asks then must not be told that it is ready
             failure = Stranded("publishing failed, and this process ends")
-            raise error
+            raise
         finally:
             for pushed in group:
                 if failure:
