@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 import tracemalloc
 from pathlib import Path
@@ -393,8 +394,10 @@ def test_what_cannot_be_read_is_counted_and_stops_nothing(chain: Chain, garbage:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("many", [80_000, pytest.param(300_000, marks=pytest.mark.slow)])
 def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain, many: int) -> None:
-    """What is left grows with runs, buckets and bounds. (The middleware of the test itself copies 8 bytes an event.)"""
+    """What is left grows with runs, buckets and bounds. (The middleware of the test itself copies 8 bytes an event, and
+    garbage is collected when it is; an entry of a dictionary for each would be well over a hundred.)"""
     def peak() -> int:
+        gc.collect()
         tracemalloc.start()
         try:
             assert not missing(chain.stages())
@@ -408,4 +411,4 @@ def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain, many: 
             chain.through(chain.publish("ended", 10_000))
         held = count
         peaks.append(peak())
-    assert peaks[2] - peaks[1] < 0.1 * peaks[1] + 10 * many, peaks
+    assert peaks[2] - peaks[1] < 0.1 * peaks[1] + 40 * many, peaks
