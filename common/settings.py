@@ -27,7 +27,7 @@ PORTS_PER_INSTANCE = 50
 FACTS_OF_A_RUNNING_INSTANCE = (
     "middleware", "durability", "port_block", "port_base", "middleware_uri", "redis_url", "milvus_uri",
     "database_url", "partitions", "stream_retention_bytes", "max_event_bytes", "namespace", "index_max_rows",
-    "ingest_token",
+    "rankings_kept_s", "ingest_token",
 )
 
 
@@ -110,6 +110,9 @@ class Settings(BaseSettings):
     milvus_uri: str = Field("", description="address of Milvus; empty: the local Milvus Lite")
     index_max_rows: int = Field(200_000, description="the index keeps the newest tweets, this many")
     ranking_interval_ms: int = Field(500, description="longest time between two refreshes of the rankings in Redis")
+    rankings_kept_s: int = Field(
+        7200, ge=60, description="how long a bucket of the rankings is kept; below 3,900 their windows are cut off"
+    )
     ranking_limit: int = Field(1000, ge=1, le=5000, description="hashtags kept in each published ranking")
     search_cache_s: int = Field(30, description="how long a search result stays in Redis")
 

@@ -13,16 +13,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from common.tweets import SLOT_US, HashtagCount
-from consumers.ranking import BUCKETS_KEPT_S
 
 Slots = dict[int, int]
 """Slot (`sent_at_us` // SLOT_US) → tweets."""
 
 
 class Arrivals:
-    """What of each bucket was counted, and what of that is not visible yet."""
+    """What of each bucket was counted, and what of that is not visible yet; forgotten `kept_s` after it began."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept_s: int) -> None:
+        self._kept_s = kept_s
         self._buckets: dict[int, dict[int, tuple[int, int | None]]] = {}
         self._changed: dict[int, Slots] = {}
         self._waiting: list[tuple[int, np.ndarray]] = []
@@ -76,6 +76,6 @@ class Arrivals:
         self._waiting = [(0, sent) for _, sent in self._waiting]
 
     def _forget(self, keep: int) -> None:
-        horizon = time.time() - BUCKETS_KEPT_S
+        horizon = time.time() - self._kept_s
         for old in [old for old in self._buckets if old < horizon and old != keep]:
             del self._buckets[old]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import redis
 
 from common.settings import Settings
-from consumers.ranking import BUCKETS_KEPT_S, Ranking
+from consumers.ranking import Ranking
 
 RAISE = Path(__file__).with_name("buckets.lua").read_text()
 END_REBUILD = """
@@ -47,16 +47,16 @@ class Buckets:
     the rankings go), `ranking:<window>`, `marker`, `rebuilding` and `publisher` (locks).
     """
 
-    def __init__(self, client: redis.Redis, prefix: str) -> None:
+    def __init__(self, client: redis.Redis, prefix: str, kept_s: int) -> None:
         self._redis: Any = client  # its stubs do not tell the plain client from the asynchronous one
-        self._prefix = prefix
+        self._prefix, self._kept_s = prefix, kept_s
         self._raise = client.register_script(RAISE)
         self._end_rebuild = client.register_script(END_REBUILD)
 
     @classmethod
     def open(cls, settings: Settings) -> Buckets:
         client = redis.Redis.from_url(settings.redis_address, decode_responses=True, socket_timeout=5)
-        return cls(client, settings.redis_prefix)
+        return cls(client, settings.redis_prefix, settings.rankings_kept_s)
 
     def key(self, name: str) -> str:
         return self._prefix + name
@@ -82,7 +82,7 @@ class Buckets:
         with self._redis.pipeline(transaction=False) as pipe:
             for start, slots in buckets.items():
                 pipe.hset(self.key(f"slots:{start}"), mapping=slots)
-                pipe.expireat(self.key(f"slots:{start}"), start + BUCKETS_KEPT_S)
+                pipe.expireat(self.key(f"slots:{start}"), start + self._kept_s)
             pipe.execute()
 
     def raise_counts(self, counts: Counts, marker: str) -> int | None:
@@ -147,16 +147,15 @@ class Buckets:
     def _raised(self, counts: Counts, guard: str, expected: str) -> int | None:
         keys = [self.key(name) for name in (guard, "sequence", "changed")]
         sequence: int | None = None
-        for chunk in _chunks(counts):
-            sequence = self._raise(keys, [expected, self.key("bucket:"), BUCKETS_KEPT_S, *chunk])
+        for chunk in _chunks(counts, time.time() - self._kept_s):
+            sequence = self._raise(keys, [expected, self.key("bucket:"), self._kept_s, *chunk])
             if sequence is None:
                 return None
         return sequence
 
 
-def _chunks(counts: Counts) -> Iterable[list[str | int]]:
+def _chunks(counts: Counts, oldest: float) -> Iterable[list[str | int]]:
     """Arguments of the script; one empty call if nothing is recent enough to be kept, so that the guard is asked."""
-    oldest = time.time() - BUCKETS_KEPT_S
     arguments: list[str | int] = []
     for start, bucket in counts.items():
         if start <= oldest:

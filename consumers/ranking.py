@@ -13,14 +13,11 @@ from typing import TypedDict
 
 from common.tweets import BUCKET_SECONDS, TOTAL, WINDOWS
 
-BUCKETS_KEPT_S = 7200
-"""How long after its start a bucket stays in Redis."""
-
 PREVIOUS_S = {"1m": 60, "5m": 300, "15m": 300, "1h": 300}
 """How much earlier than now `previous_rank` was."""
 
 HORIZON_S = max(span + PREVIOUS_S[window] for window, span in WINDOWS.items())
-"""Older buckets take part in no ranking."""
+"""Older buckets take part in no ranking: that far back `previous_rank` of the longest window goes."""
 
 
 class RankedHashtag(TypedDict):
@@ -101,10 +98,10 @@ class WindowSum:
 
 
 class Rankings:
-    """All windows. Memory: the hashtags of the last HORIZON_S seconds, by bucket and by window."""
+    """All windows, cut off behind `kept_s` seconds. Memory: the hashtags of that time, by bucket and by window."""
 
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
+    def __init__(self, limit: int, kept_s: int = HORIZON_S) -> None:
+        self._limit, self._horizon_s = limit, min(kept_s, HORIZON_S)
         self._buckets: dict[int, dict[str, int]] = {}
         self._as_of = 0
         self._reset_sums()
@@ -112,7 +109,7 @@ class Rankings:
     def advance(self, now: float) -> list[int]:
         """Moves `as_of` to `now` (seconds since the epoch); returns the buckets that left the horizon."""
         as_of = int(now) // BUCKET_SECONDS * BUCKET_SECONDS
-        if as_of < self._as_of or as_of - self._as_of > HORIZON_S:  # the clock was set, or this is the first call
+        if as_of < self._as_of or as_of - self._as_of > self._horizon_s:  # the clock was set, or this is the first call
             self._as_of = as_of
             self._reset_sums()
             for start, bucket in self._buckets.items():
@@ -126,14 +123,16 @@ class Rankings:
                     window.add(self._buckets[entering].items())
                 if leaving in self._buckets:
                     window.add(self._buckets[leaving].items(), sign=-1)
-        expired = [start for start in self._buckets if start <= as_of - HORIZON_S]
+        expired = [start for start in self._buckets if start <= as_of - self._horizon_s]
         for start in expired:
-            del self._buckets[start]
+            bucket = self._buckets.pop(start)
+            for window in self._holding(start):
+                window.add(bucket.items(), sign=-1)
         return expired
 
     def update(self, bucket_start: int, counts: Mapping[str, int]) -> None:
         """Takes counts of a bucket; of each hashtag the maximum stays. Buckets beyond the horizon are passed over."""
-        if bucket_start <= self._as_of - HORIZON_S:
+        if bucket_start <= self._as_of - self._horizon_s:
             return
         bucket = self._buckets.setdefault(bucket_start, {})
         grown = [(tag, count - bucket.get(tag, 0)) for tag, count in counts.items() if count > bucket.get(tag, 0)]

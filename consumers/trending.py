@@ -48,13 +48,13 @@ class Trending:
         self._telemetry.add(parked=0)
         self._parking = Parking(settings, "trending-consumer", HASHTAG_COUNTS, connect)
         self._interval_s = settings.ranking_interval_ms / 1000
-        self._limit = settings.ranking_limit
+        self._limit, self._kept_s = settings.ranking_limit, settings.rankings_kept_s
         self._marker: str | None = None
-        self._rankings, self._loaded = Rankings(self._limit), 0
+        self._rankings, self._loaded = Rankings(self._limit, self._kept_s), 0
         self._published: tuple[int, int] | None = None
         self._published_at = 0.0
         self._delay_us = delay_us(settings, "ranked")
-        self._arrivals = Arrivals()
+        self._arrivals = Arrivals(settings.rankings_kept_s)
 
     def handle(self, events: list[bytes], place: Callable[[int], str]) -> None:
         counts, refused = readable(events, hashtag_count)
@@ -111,7 +111,7 @@ class Trending:
                 else:
                     time.sleep(0.2)  # another member is at it
             self._marker = marker
-            self._rankings, self._loaded, self._published = Rankings(self._limit), 0, None
+            self._rankings, self._loaded, self._published = Rankings(self._limit, self._kept_s), 0, None
             self._arrivals.restart()
         return self._marker
 

@@ -33,7 +33,6 @@ from common.tweets import (
     RejectedEvent,
     enriched_tweet,
 )
-from consumers.ranking import BUCKETS_KEPT_S
 from ingest.manifest import Manifest
 from middleware import connect
 from middleware.base import Start
@@ -280,7 +279,7 @@ class Collector:
         And the buckets that neither holds any more.
         """
         self._drain(HASHTAG_COUNTS, self._counted, until)
-        horizon = time.time() - BUCKETS_KEPT_S + 60
+        horizon = time.time() - self._settings.rankings_kept_s + 60
         visible = {key: count for key, count in self._counts.items() if key[0] < horizon}
         recent = [start for start in self._ranking.buckets() if start >= horizon]
         for at in range(0, len(recent), BUCKETS_PER_QUERY):

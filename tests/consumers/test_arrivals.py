@@ -17,7 +17,7 @@ def total(count: int, earliest: int, latest: int, start: int = NOW):
 
 
 def test_new_tweets_are_spread_over_the_time_since_the_last_count() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     assert arrivals.add(total(2, 100, 200), sequence=1) == 2
     assert arrivals.add(total(6, 100, 400), sequence=2) == 4
     np.testing.assert_array_equal(arrivals.take(visible=1), [150, 200])
@@ -26,7 +26,7 @@ def test_new_tweets_are_spread_over_the_time_since_the_last_count() -> None:
 
 
 def test_tweets_count_by_slot_and_the_whole_bucket_adds_nothing() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     arrivals.add(total(3, 10, SLOT_US + 20), 1)
     arrivals.add(total(1, 10, 10), 1)
     arrivals.add(total(2, SLOT_US + 10, SLOT_US + 20), 1)
@@ -34,14 +34,14 @@ def test_tweets_count_by_slot_and_the_whole_bucket_adds_nothing() -> None:
 
 
 def test_a_bucket_within_one_slot_counts_once() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     arrivals.add(total(3, 10, 20), 1)
     arrivals.add(total(3, 10, 20), 1)
     assert len(arrivals.take(1)) == 3
 
 
 def test_stragglers_count_in_their_slot() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     arrivals.add(total(5, 100, 200), 1)
     arrivals.add(total(7, SLOT_US, SLOT_US + 9), 1)
     arrivals.add(total(6, 100, 200), 2)
@@ -50,7 +50,7 @@ def test_stragglers_count_in_their_slot() -> None:
 
 
 def test_repeats_and_older_counts_add_nothing() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     arrivals.add(total(5, 100, 200), 1)
     assert arrivals.add(total(5, 100, 200), 2) == 0
     assert arrivals.add(total(3, 100, 150), 3) == 0
@@ -58,9 +58,9 @@ def test_repeats_and_older_counts_add_nothing() -> None:
 
 
 def test_what_a_predecessor_counted_is_not_counted_again() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     arrivals.add(total(4, 100, 150), 1)
-    successor = Arrivals()
+    successor = Arrivals(7200)
     successor.learn({NOW: arrivals.changed()[NOW]})
     successor.add(total(6, 100, 300), 1)
     np.testing.assert_array_equal(successor.take(1), [200, 300])
@@ -69,14 +69,14 @@ def test_what_a_predecessor_counted_is_not_counted_again() -> None:
 
 
 def test_after_a_rebuild_what_waits_is_visible_at_once() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     arrivals.add(total(1, 100, 100), 500)
     arrivals.restart()
     assert len(arrivals.take(3)) == 1
 
 
 def test_old_buckets_are_forgotten() -> None:
-    arrivals = Arrivals()
+    arrivals = Arrivals(7200)
     arrivals.add(total(1, 1, 1, start=NOW - 100_000), 1)
     arrivals.add(total(1, 1, 1), 1)
     assert arrivals.known() == {NOW}

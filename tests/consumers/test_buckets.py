@@ -6,16 +6,17 @@ import redis
 
 from common.tweets import TOTAL
 from consumers.buckets import HASHTAGS_PER_CALL, Buckets
-from consumers.ranking import BUCKETS_KEPT_S, Rankings
+from consumers.ranking import Rankings
 
 pytestmark = pytest.mark.server
 
 NOW = int(time.time()) // 5 * 5
+KEPT_S = 7200
 
 
 @pytest.fixture
 def buckets(client: redis.Redis) -> Buckets:
-    made = Buckets(client, "t:")
+    made = Buckets(client, "t:", KEPT_S)
     assert made.begin_rebuild("one")
     assert made.end_rebuild("one", "m")
     return made
@@ -25,7 +26,7 @@ def test_the_maximum_stays(buckets: Buckets, client: redis.Redis) -> None:
     buckets.raise_counts({NOW: {"a": 3, TOTAL: 9}, NOW - 5: {"a": 1}}, "m")
     buckets.raise_counts({NOW: {"a": 2, "b": 1, TOTAL: 10}}, "m")
     assert client.hgetall(f"t:bucket:{NOW}") == {"a": "3", "b": "1", TOTAL: "10"}
-    assert 0 < client.ttl(f"t:bucket:{NOW}") <= BUCKETS_KEPT_S
+    assert 0 < client.ttl(f"t:bucket:{NOW}") <= KEPT_S
 
 
 def test_slots_are_kept_as_long_as_their_bucket(buckets: Buckets, client: redis.Redis) -> None:
@@ -33,14 +34,14 @@ def test_slots_are_kept_as_long_as_their_bucket(buckets: Buckets, client: redis.
     buckets.keep_slots({NOW: {18: 2}})
     buckets.keep_slots({})
     assert buckets.slots([NOW, 7]) == {NOW: {17: 3, 18: 2}, 7: {}}
-    assert 0 < client.ttl(f"t:slots:{NOW}") <= BUCKETS_KEPT_S
+    assert 0 < client.ttl(f"t:slots:{NOW}") <= KEPT_S
 
 
 def test_many_hashtags_and_old_buckets(buckets: Buckets, client: redis.Redis) -> None:
     tags = {f"tag{number}": number + 1 for number in range(2 * HASHTAGS_PER_CALL + 7)}
-    assert buckets.raise_counts({NOW: tags, NOW - BUCKETS_KEPT_S - 5: {"old": 1}}, "m")
+    assert buckets.raise_counts({NOW: tags, NOW - KEPT_S - 5: {"old": 1}}, "m")
     assert client.hlen(f"t:bucket:{NOW}") == len(tags)
-    assert not client.exists(f"t:bucket:{NOW - BUCKETS_KEPT_S - 5}")
+    assert not client.exists(f"t:bucket:{NOW - KEPT_S - 5}")
 
 
 @pytest.mark.parametrize("counts", [{NOW: {"a": 1}}, {}])

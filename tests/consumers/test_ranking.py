@@ -33,9 +33,9 @@ def top(sums: Counter[str], limit: int) -> list[tuple[str, int]]:
     return sorted(((t, n) for t, n in sums.items() if t != TOTAL), key=lambda item: (-item[1], item[0]))[:limit]
 
 
-@given(steps)
-def test_sums_by_differences_equal_a_recount(actions) -> None:
-    rankings, now = Rankings(limit=3), NOW
+@given(steps, st.sampled_from([60, 300, 7200]))
+def test_sums_by_differences_equal_a_recount(actions, kept_s) -> None:
+    rankings, now, horizon = Rankings(3, kept_s), NOW, min(kept_s, HORIZON_S)
     buckets: dict[int, dict[str, int]] = {}
     rankings.advance(now)
     for what, value in actions:
@@ -43,11 +43,11 @@ def test_sums_by_differences_equal_a_recount(actions) -> None:
             now += value
             rankings.advance(now)
             as_of = now // BUCKET_SECONDS * BUCKET_SECONDS
-            buckets = {start: counts for start, counts in buckets.items() if start > as_of - HORIZON_S}
+            buckets = {start: counts for start, counts in buckets.items() if start > as_of - horizon}
         else:
             start = now // BUCKET_SECONDS * BUCKET_SECONDS + what * BUCKET_SECONDS
             rankings.update(start, value)
-            if start > now // BUCKET_SECONDS * BUCKET_SECONDS - HORIZON_S:
+            if start > now // BUCKET_SECONDS * BUCKET_SECONDS - horizon:
                 kept = buckets.setdefault(start, {})
                 kept.update({tag: max(count, kept.get(tag, 0)) for tag, count in value.items()})
     as_of = now // BUCKET_SECONDS * BUCKET_SECONDS

@@ -40,7 +40,7 @@ def short(client: redis.Redis) -> Iterator[redis.Redis]:
 
 @pytest.fixture
 def buckets(short: redis.Redis) -> Buckets:
-    made = Buckets(short, "t:")
+    made = Buckets(short, "t:", 7200)
     assert made.begin_rebuild("one")
     assert made.end_rebuild("one", "m")
     return made
