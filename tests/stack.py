@@ -24,6 +24,9 @@ ROOT = Path(__file__).parent.parent
 PORT_BASE = int(os.environ.get("MURMUR_TEST_PORT_BASE", "23000"))
 """First port of the tests' instances, which take 2000 from here on."""
 
+FUZZ_SECONDS = int(os.environ.get("MURMUR_TEST_FUZZ_SECONDS", "60"))
+"""How long each test that sends what comes to mind goes on."""
+
 T = TypeVar("T")
 
 

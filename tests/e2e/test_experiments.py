@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
@@ -91,6 +92,19 @@ def test_an_experiment_whose_audit_is_killed_is_broken_and_no_pass(stack: Stack)
     found = json.loads(output.strip().splitlines()[-1])
     assert (found["verdict"], found["condition"], process.returncode) == ("broken", "audit", 3), (found, errors)
     assert "ended" in found["reason"]
+
+
+def test_one_tweet_withheld_from_the_database_on_purpose_is_a_failure(stack: Stack) -> None:
+    process = begun(stack, "--json")
+    eventually("the interval has begun", lambda: acknowledged(stack) > 1500)
+    newest = "SELECT run, seq FROM tweets WHERE run LIKE 'load-%' ORDER BY position DESC LIMIT 1 OFFSET 100"
+    (run, seq), = eventually("tweets of it are stored", lambda: stack.rows(newest))
+    with sqlite3.connect(stack.status()["database"]["path"], timeout=30) as database:
+        database.execute("DELETE FROM tweets WHERE run = ? AND seq = ?", (run, seq))
+    output, errors = process.communicate(timeout=600)
+    found = json.loads(output.strip().splitlines()[-1])
+    assert (found["verdict"], found["condition"], process.returncode) == ("fail", "audit", 1), (found, errors)
+    assert found["audit"]["stored"]["missing"] == 1
 
 
 def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:

@@ -14,11 +14,10 @@ import pytest
 import requests
 
 from deploy.local import supervision
-from tests.stack import Stack, eventually
+from tests.stack import FUZZ_SECONDS, Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900 + FUZZ_SECONDS)]
 
-SECONDS = 60
 CHECKS = ("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance",
           "response_schema_conformance", "negative_data_rejection", "unsupported_method", "allow_header_conformance")
 LEFT_OUT = ("/api/v1/events", "/api/v1/tweets")
@@ -52,9 +51,10 @@ def fuzzed(stack: Stack, seed: int, report: Path) -> defaultdict[str, set[int]]:
     left_out = [word for path in LEFT_OUT for word in ("--exclude-path", path)]
     process = subprocess.run(
         [str(Path(sys.executable).with_name("schemathesis")), "run", f"{stack.url}/openapi.json", *left_out,
-         "--max-time", str(SECONDS), "--seed", str(seed), "--checks", ",".join(CHECKS), "--phases", "coverage,fuzzing",
-         "--report", "har", "--report-har-path", str(report), "--generation-database", "none", "--no-color"],
-        capture_output=True, text=True, cwd=report.parent, timeout=SECONDS + 240,
+         "--max-time", str(FUZZ_SECONDS), "--seed", str(seed), "--checks", ",".join(CHECKS),
+         "--phases", "coverage,fuzzing", "--report", "har", "--report-har-path", str(report),
+         "--generation-database", "none", "--no-color"],
+        capture_output=True, text=True, cwd=report.parent, timeout=FUZZ_SECONDS + 240,
     )
     assert process.returncode == 0, process.stdout[-6000:] + process.stderr[-2000:]
     seen: defaultdict[str, set[int]] = defaultdict(set)
