@@ -196,7 +196,8 @@ final class PravegaConnection {
     }
 
     <T> SegmentIterator<T> allEvents(SegmentSlice slice, Serializer<T> deserializer) {
-        return new SegmentIteratorImpl<>(inputs, slice.segment(), deserializer, slice.start(), slice.end());
+        return new SliceEvents<>(slice, (start, end) ->
+                new SegmentIteratorImpl<>(inputs, slice.segment(), deserializer, start, end));
     }
 
     private Collection<Segment> openSegments(Stream stream) {
