@@ -15,6 +15,9 @@ ZNODE = f"/pravega/{CLUSTER}"
 
 CONTAINERS = 2
 
+ZOOKEEPER_YOUNG = "16m"
+"""Of its heap: it makes about a megabyte a minute, and would fill most of the heap before it first collects."""
+
 CACHE_BYTES = 2 << 30
 """Of the segment store. With 512 MB it held writers back for 25 s at a time under load."""
 
@@ -36,7 +39,7 @@ def processes(settings: Settings) -> list[Process]:
         Process(
             "zookeeper",
             java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", str(conf / "zookeeper.cfg"),
-                 options=class_data.options(settings, "zookeeper")),
+                 options=(*class_data.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
             stage=0, ready=probes.zookeeper(settings.port(Port.ZOOKEEPER)),
         ),
         Process(
