@@ -268,7 +268,8 @@ def test_counts_that_were_cut_off_before_a_late_one_aged_out(chain: Chain) -> No
     chain.now_s = LONG_AGO_S
     tweets = chain.enrich(chain.publish("r", 10))
     chain.search(tweets)
-    late = {"bucket_start": LONG_AGO_S // BUCKET_SECONDS * BUCKET_SECONDS - 300, "hashtag": "a", "count": 1}
+    late = {"bucket_start": LONG_AGO_S // BUCKET_SECONDS * BUCKET_SECONDS - 300, "bucket_seconds": BUCKET_SECONDS,
+            "hashtag": "a", "count": 1, "min_sent_us": 0, "max_sent_us": 0}
     chain.send(HASHTAG_COUNTS, [("a", b"gone"), ("a", orjson.dumps(late))])
     chain.memory.truncate(HASHTAG_COUNTS, 1)
     stages = chain.stages()
