@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from cli.audit.groups import own_group
 from common.tweets import STREAMS
 from middleware.base import Consumer, Middleware, Overtaken, Position, Start
 
@@ -73,7 +73,6 @@ class StreamReader:
 
     def close(self) -> None:
         self._consumer.close()
-        self._middleware.forget_group(self.stream, self._group)
 
     def _reopen(self) -> None:
         """Goes on at the head, from which on everything is still there."""
@@ -118,8 +117,7 @@ def latest(cuts: Iterable[Cut]) -> float:
 
 def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, StreamReader]:
     """A reader of each stream, closed with the stack."""
-    group = f"audit-{uuid.uuid4().hex[:12]}"
-    readers = {}
+    group, readers = stack.enter_context(own_group(middleware)), {}
     for stream in STREAMS:
         readers[stream] = StreamReader(middleware, stream, group, start)
         stack.callback(readers[stream].close)
