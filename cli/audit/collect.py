@@ -14,7 +14,7 @@ from cli.audit.counts import RankingCounts
 from cli.audit.events import rejected_event, stamp_of
 from cli.audit.ledger import Cuts, Finding, RunLedger
 from cli.audit.ranking import RankingLedger
-from cli.audit.reader import StreamReader, latest, reading
+from cli.audit.reader import BoundedReader, latest, reading
 from cli.audit.rows import Rows
 from cli.audit.scratch import Pending, Scratch, Seen
 from common.lost import Lost, read_lost
@@ -46,7 +46,7 @@ class Collector:
     """Follows an instance; each round goes on where the last one ended."""
 
     def __init__(
-        self, settings: Settings, readers: Mapping[str, StreamReader], store: Store, index: Index,
+        self, settings: Settings, readers: Mapping[str, BoundedReader], store: Store, index: Index,
         client: redis.Redis, start: Start, lost: list[Lost],
     ) -> None:
         """`start`: where the readers begin; from the tail no earlier rows of the database are looked at either."""

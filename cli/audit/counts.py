@@ -8,7 +8,7 @@ import msgspec
 import redis
 
 from cli.audit.ranking import RankingLedger
-from cli.audit.reader import StreamReader, TooLate, latest
+from cli.audit.reader import BoundedReader, TooLate, latest
 from cli.audit.tallies import Bucket
 from common.settings import Settings
 from common.tweets import hashtag_count
@@ -23,7 +23,7 @@ class RankingCounts:
     """After each `read`, `horizon` is the first bucket that is looked for in Redis, and `gone` the last that neither
     holds any more."""
 
-    def __init__(self, settings: Settings, reader: StreamReader, client: redis.Redis, ranking: RankingLedger) -> None:
+    def __init__(self, settings: Settings, reader: BoundedReader, client: redis.Redis, ranking: RankingLedger) -> None:
         self._settings, self._reader, self._redis, self._ranking = settings, reader, client, ranking
         self.horizon = self.gone = float("-inf")
         self.unreadable = 0

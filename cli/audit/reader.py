@@ -30,8 +30,8 @@ Take = Callable[[list[bytes], list[int]], None]
 """Is given events, and the partition of each."""
 
 
-class StreamReader:
-    """Hands out every event once; for a group of its own, which commits nothing."""
+class BoundedReader:
+    """Hands out every event once, up to an end; for a group of its own, which commits nothing."""
 
     def __init__(self, middleware: Middleware, stream: str, group: str, start: Start) -> None:
         self.stream = stream
@@ -115,10 +115,10 @@ def latest(cuts: Iterable[Cut]) -> float:
     return max((cut.since_us / 1e6 for cut in cuts if cut.since_us is not None), default=float("-inf"))
 
 
-def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, StreamReader]:
+def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, BoundedReader]:
     """A reader of each stream, closed with the stack."""
     group, readers = stack.enter_context(own_group(middleware)), {}
     for stream in STREAMS:
-        readers[stream] = StreamReader(middleware, stream, group, start)
+        readers[stream] = BoundedReader(middleware, stream, group, start)
         stack.callback(readers[stream].close)
     return readers
