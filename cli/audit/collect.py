@@ -71,7 +71,7 @@ class Collector:
         for run, manifest in manifests.items():
             ledger = self._ledger(run)
             ledger.judged, ledger.acknowledged = True, manifest.acknowledged
-            ledger.began_us = manifest.started_at_us
+            ledger.began_us, ledger.ended_us = manifest.started_at_us, manifest.changed_at_us
         self._judged = [self._runs[run] for run in manifests]
         self._published_end = self._readers[RAW].end()
 
@@ -106,7 +106,7 @@ class Collector:
             "enriched": _total(ledger.check_enriched(cuts) for ledger in self._judged),
             "ranked": self._ranking.check(
                 names, until, horizon=self._counts.horizon, gone=self._counts.gone, cut=self._ranked_cut(),
-                lost=self._lost_buckets),
+                lost=self._lost_buckets, spans=[ledger.span() for ledger in self._judged]),
             **self._rows.check(self._judged),
         }
         for stage, readers in (("ranked", COUNTING), ("stored", ("search-consumer",)),

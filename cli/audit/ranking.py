@@ -75,14 +75,15 @@ class RankingLedger:
         return set().union(*self._buckets.values())
 
     def check(self, runs: Iterable[str], until: float, *, horizon: float = float("-inf"), gone: float = float("-inf"),
-              cut: float = float("-inf"), lost: Sequence[Range] = ()) -> Finding:
+              cut: float = float("-inf"), lost: Sequence[Range] = (), spans: Sequence[Range] = ()) -> Finding:
         """Compares the buckets that `runs` touched with their counts; hashtags are judged as strictly as totals.
 
         Raises TooLate at `until`, in monotonic seconds. From `horizon` on, buckets hold what was shown, and older ones
         what was streamed; those up to `gone` nobody holds any more. Of buckets up to `cut` some tweets are not in the
         stream any more, so that no count is too high. `lost`: (first, last) of the buckets whose counts may be too
         low, because retention overtook who counts: those that are judged are named, as what the query for rankings
-        never read is not in the stream either.
+        never read is not in the stream either. Those of which the stream may have nothing left are named if the runs
+        were going on then: `spans` are the first and last bucket of each.
         """
         names = set(runs)
         buckets = sorted(set().union(*(self._buckets[run] for run in names)))
@@ -116,7 +117,9 @@ class RankingLedger:
             already_known=known,
             aged_out=totals.aged_out,
             lost_to_retention=totals.lost_to_retention,
-            lost_buckets=[each for each in lost if any(each[0] <= start <= each[1] for start in buckets)],
+            lost_buckets=[(first, last) for first, last in lost
+                          if any(first <= start <= last for start in buckets)
+                          or any(first <= min(end, cut) and began <= min(last, cut) for began, end in spans)],
             detail={"hashtags_expected": hashtags.expected, "hashtags_found": hashtags.expected - hashtags.missing},
         )
 

@@ -348,6 +348,18 @@ def test_what_the_search_consumer_gave_up_is_not_expected_in_the_stores(chain: C
     check_sums(stages)
 
 
+def test_given_up_buckets_of_a_run_that_has_aged_out_of_the_stream_are_named(chain: Chain) -> None:
+    chain.flow("gone", 50)
+    given_up = chain.now_s // BUCKET_SECONDS * BUCKET_SECONDS
+    record_lost(chain.settings, [Lost("trending", "", given_up, given_up, "2026-01-01T00:00:00Z")])
+    chain.now_s += 600
+    chain.flow("later", 10, first_id=2_000_000)
+    assert chain.stages("gone")["ranked"].lost_buckets == [(given_up, given_up)]
+    chain.memory.truncate(ENRICHED, 50)
+    assert chain.stages("gone")["ranked"].lost_buckets == [(given_up, given_up)]
+    assert chain.stages("later")["ranked"].lost_buckets == []
+
+
 @pytest.mark.parametrize("times", [1, 3])
 def test_a_parked_event_counts_once_and_is_not_expected_behind_its_reader(chain: Chain, times: int) -> None:
     tweets = chain.enrich(chain.publish("r", 50))

@@ -107,6 +107,14 @@ def test_given_up_buckets_are_named_though_nothing_of_them_is_short(ranking):
     assert check(ranking, EXACT, lost=[(45, 50), (60, 70)]).lost_buckets == [(45, 50)]
 
 
+@pytest.mark.parametrize(("cut", "span", "named"), [
+    (60, (40, 55), True), (60, (50, 90), True), (60, (10, 40), False), (60, (55, 90), False), (40, (40, 55), False),
+])
+def test_given_up_buckets_are_named_though_the_stream_has_nothing_of_them_any_more(ranking, cut, span, named):
+    found = check(ranking, {}, "gone", cut=cut, spans=[span], lost=[(45, 50)])
+    assert found.lost_buckets == ([(45, 50)] if named else [])
+
+
 def test_no_count_is_too_high_where_tweets_were_cut_off(ranking):
     high = EXACT | {(50, TOTAL): 9}
     assert check(ranking, high, cut=49).duplicated == 7
