@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
+import tracemalloc
 import types
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from cli.audit.reader import TooLate
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, EnrichedTweet, HashtagCount, to_json
 from middleware.base import Consumer, Middleware
-from tests.cli.audit.chain import Chain, Rankings
+from tests.cli.audit.chain import Chain, Rankings, missing
 
 HASHTAGS = 20
 APART = (types.ModuleType, types.FunctionType, type, Middleware, Consumer, Rankings)
@@ -84,3 +85,26 @@ def test_the_rankings_are_compared_by_the_deadline(chain: Chain, monkeypatch: py
         monkeypatch.setattr(collector._rows, "fetch", late)
         with pytest.raises(TooLate, match="rankings"):
             collector.round(until)
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("many", [80_000, pytest.param(300_000, marks=pytest.mark.slow)])
+def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain, many: int) -> None:
+    """What is left grows with runs, buckets and bounds. (The middleware of the test itself copies 8 bytes an event, and
+    garbage is collected when it is; an entry of a dictionary for each would be well over a hundred.)"""
+    def peak() -> int:
+        gc.collect()
+        tracemalloc.start()
+        try:
+            assert not missing(chain.stages())
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    peaks, held = [], 0
+    for count in (20_000, 20_000, many):  # the first time modules and caches are loaded
+        for _ in range(held, count, 10_000):
+            chain.through(chain.publish("ended", 10_000))
+        held = count
+        peaks.append(peak())
+    assert peaks[2] - peaks[1] < 0.1 * peaks[1] + 40 * many, peaks
