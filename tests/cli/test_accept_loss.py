@@ -6,11 +6,13 @@ from xmlrpc.client import Fault
 import pytest
 from click.testing import CliRunner, Result
 from msgspec import structs
+from redis import RedisError
+from sqlalchemy.exc import OperationalError
 from supervisor.states import ProcessStates
 
 from cli.accept_loss import accept_loss, command, finding
 from cli.accept_loss.account import Run, lost
-from cli.accept_loss.command import accept, find_overtaken
+from cli.accept_loss.command import accept, find_losses
 from cli.accept_loss.finding import find
 from common.lost import read_lost
 from common.search.store import Store
@@ -109,17 +111,16 @@ def memory(tmp_path) -> Memory:
 
 
 def test_a_reader_goes_on_at_the_head_and_what_it_has_lost_is_recorded_once(memory):
-    (reader, head), = find_overtaken(memory, SEARCH).items()
-    ranges = find(memory, reader)
-    assert [(one.run, one.first_seq, one.last_seq) for one in ranges] == [("r", 20, 29), ("r", 31, 40)]
-    accept(memory, reader, head, ranges)
-    assert read_lost(memory.settings) == ranges
-    assert find_overtaken(memory, SEARCH) == {}
+    (loss,) = find_losses(memory, SEARCH)
+    assert [(one.run, one.first_seq, one.last_seq) for one in loss.lost] == [("r", 20, 29), ("r", 31, 40)]
+    accept(memory, loss)
+    assert read_lost(memory.settings) == loss.lost
+    assert find_losses(memory, SEARCH) == []
     with memory.consumer(ENRICHED, "search") as consumer:
         assert consumer.poll(100, 0) == [to_json(tweet(seq)) for seq in range(41, 100)]
 
     memory.truncate(ENRICHED, 50)  # before it has committed: overtaken again
-    assert [(one.first_seq, one.last_seq) for one in find(memory, reader)] == [(41, 50)]
+    assert [(one.first_seq, one.last_seq) for one in find(memory, loss.reader)] == [(41, 50)]
 
 
 def publish(memory: Memory, name: str, first_id: int, stored: range) -> None:
@@ -156,7 +157,7 @@ def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
         consumer.poll(100, 0)
         consumer.commit()
     memory.truncate(ENRICHED, 70)
-    assert find_overtaken(memory, SEARCH) == {}
+    assert find_losses(memory, SEARCH) == []
 
 
 @pytest.fixture
@@ -180,7 +181,7 @@ def test_it_changes_nothing_where_nobody_can_be_asked(memory, asked):
     assert "run r: 20 to 29 (10 tweets)" in result.output
     assert "--yes" in result.output
     assert read_lost(memory.settings) == []
-    assert find_overtaken(memory, SEARCH)
+    assert find_losses(memory, SEARCH)
 
 
 def test_it_tells_programs_what_was_lost_and_that_nothing_was(memory, asked):
@@ -192,9 +193,42 @@ def test_it_tells_programs_what_was_lost_and_that_nothing_was(memory, asked):
     assert "nothing to accept" in asked().output
 
 
+def test_what_retention_takes_during_the_question_is_recorded_too(memory, asked, monkeypatch):
+    monkeypatch.setattr(command, "confirm", lambda yes: memory.truncate(ENRICHED, 50))
+    result = asked()
+    assert result.exit_code == 0, result.output
+    assert [(one.first_seq, one.last_seq) for one in read_lost(memory.settings)] == [(20, 29), (31, 50)]
+    assert "run r: 31 to 50" in result.output
+    assert "nothing to accept" in asked().output
+
+
+def test_a_reader_that_has_gone_on_meanwhile_loses_nothing(memory, asked, monkeypatch):
+    """It had read what was gone, and had not committed it yet."""
+    monkeypatch.setattr(command, "confirm", lambda yes: memory.move_group(ENRICHED, "search", memory.head(ENRICHED)))
+    result = asked()
+    assert result.exit_code == 0, result.output
+    assert read_lost(memory.settings) == []
+
+
+@pytest.mark.parametrize(("error", "way_out"), [
+    (RedisError("refused"), "murmur status"), (OperationalError("", {}, Exception("locked")), "murmur status"),
+    (FileNotFoundError(2, "No such file", "offsets/7"), "offsets/7"), (Fault(10, "BAD_NAME"), "murmur status"),
+])
+def test_what_cannot_be_told_says_what_to_do(memory, asked, monkeypatch, error, way_out):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(command, "find", fail)
+    result = asked("--yes")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert way_out in result.output
+    assert "call it again" in result.output
+
+
 def test_another_reader_is_left_alone(memory, asked):
     assert json.loads(asked("--reader", "trending-consumer", "--yes", "--json").output)["readers"] == []
-    assert find_overtaken(memory, SEARCH)
+    assert find_losses(memory, SEARCH)
 
 
 @pytest.mark.parametrize("rejects_are_cut", [False, True])
