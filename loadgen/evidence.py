@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
 
 from common.tweets import STAGES
 
@@ -50,7 +51,10 @@ class Latency:
 
 @dataclass(frozen=True)
 class Audited:
-    """What the audit found at one stage. `repeated` are repeats that are legitimate there."""
+    """What the audit found at one stage. `repeated` are repeats that are legitimate there.
+
+    `lost_buckets` are ranges (first, last) of buckets whose counts were given up as too low, by nobody knows how much.
+    """
 
     expected: int
     missing: int
@@ -59,6 +63,12 @@ class Audited:
     repeated: int = 0
     lost_to_retention: int = 0
     parked: int = 0
+    lost_buckets: Sequence[Sequence[int]] = ()
+
+    @classmethod
+    def of(cls, stage: Mapping[str, Any]) -> Self:
+        """Of a stage in the JSON of an audit."""
+        return cls(**{each.name: stage[each.name] for each in fields(cls) if each.name in stage})
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,8 @@ def _besides(audit: Mapping[str, Audited]) -> str:
     """What is no fault, but should be known."""
     said = [f"{stage}: {count:,} {what}" for stage, found in audit.items() for what, count in (
         ("aged out", found.aged_out), ("repeated when Spark died", found.repeated),
-        ("lost to retention", found.lost_to_retention), ("parked", found.parked)) if count]
+        ("lost to retention", found.lost_to_retention), ("parked", found.parked),
+        ("range(s) of buckets given up", len(found.lost_buckets))) if count]
     return f" ({'; '.join(said)})" if said else ""
 
 

@@ -6,7 +6,7 @@ comes after the reader does not have either.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from cli.audit.seqs import Seqs
@@ -20,33 +20,37 @@ class Run:
     acknowledged: int
     _kept: Seqs = field(default_factory=Seqs)
     _last_there: int = -1
-    _first_done: int | None = None
+    _done: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By place, the first and the last number that it has."""
 
     def there(self, seq: int) -> None:
         """It is still in the stream."""
         self._kept.add(seq)
         self._last_there = max(self._last_there, seq)
 
-    def done(self, seq: int) -> None:
-        """What comes after the reader has it."""
+    def done(self, seq: int, place: str) -> None:
+        """A place after the reader has it."""
         self._kept.add(seq)
-        self._first_done = seq if self._first_done is None else min(self._first_done, seq)
+        first, last = self._done.get(place, (seq, seq))
+        self._done[place] = min(first, seq), max(last, seq)
 
-    def kept(self, seq: int) -> None:
-        """It was not lost; that says nothing about those before it."""
-        self._kept.add(seq)
+    def is_done(self, place: str) -> bool:
+        """Whether the place has anything of it."""
+        return place in self._done
 
-    def accepted(self, first: int, last: int) -> None:
-        """These were told to be lost before."""
+    def first_done(self, place: str) -> int:
+        return self._done[place][0] if place in self._done else 0
+
+    def last_done(self, place: str) -> int:
+        return self._done[place][1] if place in self._done else -1
+
+    def not_lost(self, first: int, last: int) -> None:
+        """Both included: they were told to be lost before, or the reader has read them for sure."""
         self._kept.add_range(first, last + 1)
 
     @property
     def is_there(self) -> bool:
         return self._last_there >= 0
-
-    @property
-    def is_done(self) -> bool:
-        return self._first_done is not None
 
     def passed(self, superseded: bool) -> int:
         """How many numbers have passed an inner stream: up to the last there; all, if a later run is there instead."""
@@ -56,23 +60,21 @@ class Run:
         """Ranges, both ends included."""
         return ((start, stop - 1) for start, stop in self._kept.absent(first, end))
 
-    @property
-    def first_done(self) -> int:
-        return self._first_done or 0
 
-
-def lost(runs: Sequence[Run], *, all_passed: bool, forgets: bool) -> Iterator[tuple[str, int, int]]:
+def lost(runs: Sequence[Run], *, all_passed: bool, forgets: Collection[str]) -> Iterator[tuple[str, int, int]]:
     """(run, first, last), both included, of runs in the order in which they began.
 
     `all_passed`: what is acknowledged has been in the stream, as is so of `tweets-raw`; the others may not have got it
-    yet. `forgets`: what comes after the reader has let go of its oldest, so what is older than all it has was there.
+    yet. `forgets`: the places after the reader that have let go of their oldest, so that what is older than all that
+    one of them has may have been there.
     """
     newest_there = max((number for number, run in enumerate(runs) if run.is_there), default=len(runs))
-    oldest_done = min((number for number, run in enumerate(runs) if run.is_done), default=0)
+    oldest_done = {
+        place: min((number for number, run in enumerate(runs) if run.is_done(place)), default=0) for place in forgets
+    }
     for number, run in enumerate(runs):
         end = run.acknowledged if all_passed else run.passed(number < newest_there)
-        first = run.first_done if forgets else 0
-        if forgets and number < oldest_done:
-            first = end
+        first = max((end if number < oldest else run.first_done(place) for place, oldest in oldest_done.items()),
+                    default=0)
         for start, stop in run.missing(first, end):
             yield run.name, start, stop

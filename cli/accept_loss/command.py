@@ -8,15 +8,18 @@ import time
 import xmlrpc.client
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import get_args
 
 import click
+from redis import RedisError
+from sqlalchemy.exc import SQLAlchemyError
 from supervisor.states import ProcessStates
 
 from cli import options
 from cli.accept_loss.finding import find
+from common.addresses import masked
 from common.lost import Lost, record_lost
 from common.settings import Settings
 from common.tweets import BUCKET_SECONDS, Reader
@@ -55,39 +58,69 @@ def accept_loss(chosen: tuple[Reader, ...], yes: bool, instance: str | None, as_
     event that is left. Needs the instance's servers; readers that run are stopped meanwhile.
     """
     settings = options.known(instance)
-    with connect(settings) as middleware:
-        overtaken = find_overtaken(middleware, [reader for reader in READERS if not chosen or reader.name in chosen])
-        lost = {reader: find(middleware, reader) for reader in overtaken}
+    readers = [reader for reader in READERS if not chosen or reader.name in chosen]
+    with explained(), connect(settings) as middleware:
+        losses = find_losses(middleware, readers)
         if not as_json:
-            click.echo("\n".join(described(reader, ranges) for reader, ranges in lost.items())
-                       or "no reader was overtaken: nothing to accept")
-        if overtaken:
+            click.echo("\n".join(map(described, losses)) or "no reader was overtaken: nothing to accept")
+        if losses:
             confirm(yes)
-            with stopped(settings, sorted({PROCESS[reader.name] for reader in overtaken})):
-                for reader, head in overtaken.items():
-                    accept(middleware, reader, head, lost[reader])
+            losses = accept_all(middleware, losses, silent=as_json)
         if as_json:
-            click.echo(json.dumps({"readers": [reader.name for reader in overtaken],
-                                   "lost": [asdict(one) for ranges in lost.values() for one in ranges]}))
-        elif overtaken:
-            click.echo(f"accepted: {', '.join(reader.name for reader in overtaken)} can go on")
+            click.echo(json.dumps({"readers": [loss.reader.name for loss in losses],
+                                   "lost": [asdict(one) for loss in losses for one in loss.lost]}))
+        elif losses:
+            click.echo(f"accepted: {', '.join(loss.reader.name for loss in losses)} can go on")
 
 
-def find_overtaken(middleware: Middleware, readers: Sequence[StreamReader]) -> dict[StreamReader, Position]:
-    """Those that stand before the head of their stream, with that head."""
-    found = {}
+@contextmanager
+def explained() -> Iterator[None]:
+    """Turns what servers and files answer into what to do. What is recorded by then is not told again."""
+    try:
+        yield
+    except (RedisError, SQLAlchemyError, OSError, xmlrpc.client.Fault) as error:
+        raise click.ClickException(masked(
+            f"{type(error).__name__}: {error}\n`murmur status` shows what does not run or answer; then call it again"
+        )) from error
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Of a reader that `stands` before `head`, where its stream begins now: what it will never read."""
+
+    reader: StreamReader
+    stands: Position
+    head: Position
+    lost: Sequence[Lost]
+
+
+def find_losses(middleware: Middleware, readers: Sequence[StreamReader], known: Sequence[Loss] = ()) -> list[Loss]:
+    """Of those that were overtaken. What is `known` is not looked for again where nothing has moved."""
+    found = []
     for reader in readers:
         head, stands = middleware.head(reader.stream), reader.position(middleware)
         if stands and stands.lies_before(head):
-            found[reader] = head
+            same = (loss for loss in known if (loss.reader, loss.stands, loss.head) == (reader, stands, head))
+            found.append(next(same, None) or Loss(reader, stands, head, find(middleware, reader)))
     return found
 
 
-def accept(middleware: Middleware, reader: StreamReader, head: Position, lost: Sequence[Lost]) -> None:
+def accept_all(middleware: Middleware, asked: Sequence[Loss], silent: bool) -> list[Loss]:
+    """What is accepted at last: retention, and readers, may have gone on during the question."""
+    with stopped(middleware.settings, sorted({PROCESS[loss.reader.name] for loss in asked})):
+        losses = find_losses(middleware, [loss.reader for loss in asked], asked)
+        for loss in losses:
+            if loss not in asked and not silent:
+                click.echo(f"Meanwhile that has changed.\n{described(loss)}")
+            accept(middleware, loss)
+    return losses
+
+
+def accept(middleware: Middleware, loss: Loss) -> None:
     """Records before it moves: if it ends in between, the loss is told twice, not never."""
-    if lost:
-        record_lost(middleware.settings, lost)
-    reader.move(middleware, head)
+    if loss.lost:
+        record_lost(middleware.settings, loss.lost)
+    loss.reader.move(middleware, loss.head)
 
 
 def confirm(yes: bool) -> None:
@@ -133,9 +166,10 @@ def _has_just_ended(settings: Settings, name: str) -> bool:
         return False
 
 
-def described(reader: StreamReader, lost: Sequence[Lost]) -> str:
+def described(loss: Loss) -> str:
+    reader = loss.reader
     lines = [f"{reader.name} stands before the first event that {reader.stream} has left. It will never read:"]
-    lines += [f"  {_range(one)}" for one in lost] or ["  nothing that is known by a number"]
+    lines += [f"  {_range(one)}" for one in loss.lost] or ["  nothing that is known by a number"]
     return "\n".join([*lines, f"  {MEANING[reader.name]}"])
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 
 import msgspec
 import redis
@@ -16,9 +17,11 @@ from common.lost import Lost, read_lost
 from common.search.store import Store
 from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REJECTED, Ingest, Reader
 from consumers.reread import reread
-from ingest.manifest import read_manifests
+from ingest.manifest import Manifest, read_manifests
 from middleware.base import Middleware
 from middleware.readers import StreamReader
+
+DATABASE = "database"
 
 
 class Stamped(Struct, gc=False):
@@ -48,30 +51,42 @@ def find(middleware: Middleware, reader: StreamReader) -> list[Lost]:
 
 
 def _tweets_not_enriched(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
-    runs = _runs(middleware, reader)
+    runs = _runs(middleware, reader, read_manifests(middleware.settings))
     _read(middleware, RAW, runs, Run.there)
     cut = [stream for stream in (ENRICHED, REJECTED) if middleware.head(stream).is_cut()]
-    for stream in (ENRICHED, REJECTED):  # the oldest of a stream that is whole does not say what the other has let go
-        _read(middleware, stream, runs, Run.done if stream in cut or not cut else Run.kept)
-    forgets = bool(cut)
-    return lost(list(runs.values()), all_passed=True, forgets=forgets)
+    for stream in (ENRICHED, REJECTED):
+        _read(middleware, stream, runs, partial(Run.done, place=stream))
+    return lost(list(runs.values()), all_passed=True, forgets=cut)
 
 
 def _tweets_not_stored(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
-    """A tweet that was known by another number already is among them, as the database has its first one."""
-    runs = _runs(middleware, reader)
+    """Of several partitions, a tweet that was known by another number is among them: the database has its first one."""
+    manifests = read_manifests(middleware.settings)
+    runs = _runs(middleware, reader, manifests)
     _read(middleware, ENRICHED, runs, Run.there)
-    _read(middleware, REJECTED, runs, Run.done)
+    _read(middleware, REJECTED, runs, partial(Run.done, place=REJECTED))
     store = Store.open(middleware.settings)
     try:
         for run in runs.values():
             for rows in store.run_seqs(run.name):
                 for seq in rows.seqs.tolist():
-                    run.done(seq)
-        forgets = store.is_full()
+                    run.done(seq, DATABASE)
+        forgets = [DATABASE] if store.is_full() else []
     finally:
         store.close()
+    if middleware.settings.partitions == 1:
+        _spare_what_was_read(runs, manifests)
     return lost(list(runs.values()), all_passed=False, forgets=forgets)
+
+
+def _spare_what_was_read(runs: dict[str, Run], manifests: Mapping[str, Manifest]) -> None:
+    """One partition keeps the order in which tweets were published: up to the last with a row the reader has read all,
+    those that the database knew by other numbers, too."""
+    reached_us = max((manifests[name].started_at_us for name, run in runs.items() if run.is_done(DATABASE)), default=0)
+    for name, run in runs.items():
+        manifest = manifests[name]
+        ended_before = manifest.finished and manifest.started_at_us < reached_us > manifest.changed_at_us
+        run.not_lost(0, run.acknowledged - 1 if ended_before else run.last_done(DATABASE))
 
 
 def _buckets_not_counted(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
@@ -95,12 +110,11 @@ _FINDERS: dict[Reader, Callable[[Middleware, StreamReader], Iterator[tuple[str, 
 }  # fmt: skip
 
 
-def _runs(middleware: Middleware, reader: StreamReader) -> dict[str, Run]:
-    manifests = read_manifests(middleware.settings)
+def _runs(middleware: Middleware, reader: StreamReader, manifests: Mapping[str, Manifest]) -> dict[str, Run]:
     runs = {name: Run(name, manifest.acknowledged) for name, manifest in manifests.items()}
     for before in read_lost(middleware.settings):
         if before.reader == reader.name and before.run in runs:
-            runs[before.run].accepted(before.first_seq, before.last_seq)
+            runs[before.run].not_lost(before.first_seq, before.last_seq)
     return runs
 
 

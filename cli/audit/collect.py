@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
 import msgspec
-import orjson
 import redis
 
+from cli.audit.counts import RankingCounts
 from cli.audit.events import rejected_event, stamp_of
 from cli.audit.ledger import Cuts, Finding, RunLedger
-from cli.audit.ranking import Bucket, RankingLedger
-from cli.audit.reader import StreamReader, TooLate, latest, reading
+from cli.audit.ranking import RankingLedger
+from cli.audit.reader import BoundedReader, latest, reading
 from cli.audit.rows import Rows
 from cli.audit.scratch import Pending, Scratch, Seen
 from common.lost import Lost, read_lost
@@ -38,7 +37,6 @@ from middleware import connect
 from middleware.base import Start
 
 COUNTING: tuple[Reader, ...] = ("trending", "trending-consumer")
-BUCKETS_PER_QUERY = 100
 LONGEST_ID = 1 << 63
 SEPARATOR = "\n"
 """Of the hashtags of a tweet, which hold no white space."""
@@ -48,17 +46,17 @@ class Collector:
     """Follows an instance; each round goes on where the last one ended."""
 
     def __init__(
-        self, settings: Settings, readers: Mapping[str, StreamReader], store: Store, index: Index,
+        self, settings: Settings, readers: Mapping[str, BoundedReader], store: Store, index: Index,
         client: redis.Redis, start: Start, lost: list[Lost],
     ) -> None:
         """`start`: where the readers begin; from the tail no earlier rows of the database are looked at either."""
-        self._settings, self._readers, self._redis = settings, readers, client
+        self._settings, self._readers = settings, readers
         self._runs: dict[str, RunLedger] = {}
         self._numbered: list[RunLedger] = []
         self._lost = lost
         self._lost_buckets = [(each.first_seq, each.last_seq) for each in lost if each.reader in COUNTING]
         self._ranking = RankingLedger()
-        self._counts: dict[Bucket, int] = {}
+        self._counts = RankingCounts(settings, readers[HASHTAG_COUNTS], client, self._ranking)
         self._scratch = Scratch()
         self._rows = Rows(store, index, self._scratch, self._ledger, self._numbered, start)
         self._ordinal = 0
@@ -73,7 +71,7 @@ class Collector:
         for run, manifest in manifests.items():
             ledger = self._ledger(run)
             ledger.judged, ledger.acknowledged = True, manifest.acknowledged
-            ledger.began_us = manifest.started_at_us
+            ledger.began_us, ledger.ended_us = manifest.started_at_us, manifest.changed_at_us
         self._judged = [self._runs[run] for run in manifests]
         self._published_end = self._readers[RAW].end()
 
@@ -86,12 +84,12 @@ class Collector:
         self._readers[RAW].read_to(self._published_end, self._published, until)
         self._rows.fetch()
         self._drain(REJECTED, self._rejected, until)
-        self._drain(ENRICHED, self._enriched, until)
-        before = self._ranking.expected.copy()
-        counts, aged = self._visible_counts(until)
+        self._drain(ENRICHED, self._settled, until)
+        self._ranking.settle()
+        self._counts.read(until)
         self._drain(ENRICHED, self._enriched, until)  # whatever is in the counts
         self._rows.fetch()
-        return self._check(before, counts, aged)
+        return self._check(until)
 
     def repeated(self) -> dict[str, int]:
         """By run, how many more enriched events there are than numbers."""
@@ -99,13 +97,16 @@ class Collector:
 
     def close(self) -> None:
         self._scratch.close()
+        self._ranking.close()
 
-    def _check(self, before: Mapping[Bucket, int], counts: Mapping[Bucket, int], aged: set[int]) -> dict[str, Finding]:
+    def _check(self, until: float) -> dict[str, Finding]:
         cuts, names = self._cuts(), [ledger.run for ledger in self._judged]
         stages = {
             "published": _total(ledger.check_published(cuts) for ledger in self._judged),
             "enriched": _total(ledger.check_enriched(cuts) for ledger in self._judged),
-            "ranked": self._ranking.check(names, counts, before, aged, self._ranked_cut(), self._lost_buckets),
+            "ranked": self._ranking.check(
+                names, until, horizon=self._counts.horizon, gone=self._counts.gone, cut=self._ranked_cut(),
+                lost=self._lost_buckets, spans=[ledger.span() for ledger in self._judged]),
             **self._rows.check(self._judged),
         }
         for stage, readers in (("ranked", COUNTING), ("stored", ("search-consumer",)),
@@ -113,9 +114,10 @@ class Collector:
             stages[stage].parked += sum(self._parked[reader] for reader in readers)
         stages["ranked"].parked += sum(
             len(seqs) for ledger in self._judged for reader, seqs in ledger.parked.items() if reader in COUNTING)
-        for stage, stream in (("published", RAW), ("enriched", ENRICHED), ("ranked", HASHTAG_COUNTS)):
-            if self._unreadable[stream]:
-                stages[stage].detail["unreadable"] = self._unreadable[stream]
+        for stage, unreadable in (("published", self._unreadable[RAW]), ("enriched", self._unreadable[ENRICHED]),
+                                  ("ranked", self._counts.unreadable)):
+            if unreadable:
+                stages[stage].detail["unreadable"] = unreadable
         return stages
 
     def _drain(self, stream: str, take: Callable[[list[bytes], list[int]], None], until: float) -> None:
@@ -143,6 +145,11 @@ class Collector:
             self._place(RAW, partition, ledger, stamp)
             if not ledger.published.add(stamp.seq):
                 ledger.repeats["published"] += 1
+
+    def _settled(self, events: list[bytes], partitions: list[int]) -> None:
+        """Enriched tweets that must be in counts that are read afterwards."""
+        self._enriched(events, partitions)
+        self._ranking.settle()
 
     def _enriched(self, events: list[bytes], partitions: list[int]) -> None:
         seen: list[Seen] = []
@@ -242,19 +249,6 @@ class Collector:
         elif (seen := self._scratch.seen(ledger.number, seq)) and seen.bucket is not None:
             self._ranking.pass_over(*_ranked(seen))
 
-    def _counted(self, events: list[bytes], partitions: list[int]) -> None:
-        for event, partition in zip(events, partitions, strict=True):
-            try:
-                count = orjson.loads(event)
-                key, found = (int(count["bucket_start"]), str(count["hashtag"])), int(count["count"])
-            except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
-                self._unreadable[HASHTAG_COUNTS] += 1
-                continue
-            cut = self._readers[HASHTAG_COUNTS].cuts.get(partition)
-            if cut and cut.since_us is None:
-                cut.since_us = key[0] * 1_000_000
-            self._counts[key] = max(self._counts.get(key, 0), found)
-
     def _place(self, stream: str, partition: int, ledger: RunLedger, stamp: Ingest) -> None:
         """Notes when the event was sent, and whether it is the first of its run behind a cut."""
         ledger.sent.see(stamp.sent_at_us, stamp.seq)
@@ -272,30 +266,6 @@ class Collector:
     def _ranked_cut(self) -> float:
         """Buckets that begin later hold no tweet that retention took from *tweets-enriched*."""
         return latest(self._readers[ENRICHED].cuts.values()) + self._settings.future_tolerance_s
-
-    def _visible_counts(self, until: float) -> tuple[dict[Bucket, int], set[int]]:
-        """Counts as Redis shows them; older buckets, which Redis has let go, as the stream holds them.
-
-        And the buckets that neither holds any more.
-        """
-        self._drain(HASHTAG_COUNTS, self._counted, until)
-        horizon = time.time() - self._settings.rankings_kept_s + 60
-        visible = {key: count for key, count in self._counts.items() if key[0] < horizon}
-        recent = [start for start in self._ranking.buckets() if start >= horizon]
-        for at in range(0, len(recent), BUCKETS_PER_QUERY):
-            if time.monotonic() > until:
-                raise TooLate("the rankings could not be read in time")
-            starts = recent[at : at + BUCKETS_PER_QUERY]
-            with self._redis.pipeline(transaction=False) as pipe:
-                for start in starts:
-                    pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
-                for start, bucket in zip(starts, pipe.execute(), strict=True):
-                    visible |= {(start, str(tag)): int(count) for tag, count in bucket.items()}
-        # Counts that are late and early ones are mixed: behind the first that is left come older ones, which were cut
-        # off, too.
-        cut = latest(self._readers[HASHTAG_COUNTS].cuts.values()) + self._settings.allowed_lateness_s
-        gone = min(horizon, cut)
-        return visible, {start for start in self._ranking.buckets() if start <= gone}
 
 
 def _ranked(event: Seen) -> tuple[int, tuple[str, ...]]:

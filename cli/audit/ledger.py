@@ -15,7 +15,7 @@ from typing import Any
 
 from cli.audit.seqs import Seqs
 from common.lost import Lost
-from common.tweets import ENRICHED, RAW, REJECTED, Reader
+from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REJECTED, Reader
 
 RANGES_SHOWN = 20
 """Of what is missing at a stage; how many it is says the count."""
@@ -130,6 +130,7 @@ class RunLedger:
     judged: bool = False
     acknowledged: int = 0
     began_us: int = 0
+    ended_us: int = 0
     published: Seqs = field(default_factory=Seqs)
     enriched: Seqs = field(default_factory=Seqs)
     """Rejected ones are among them."""
@@ -152,6 +153,12 @@ class RunLedger:
 
     def lose(self, lost: Lost) -> None:
         self.lost.setdefault(lost.reader, []).append((lost.first_seq, lost.last_seq + 1))
+
+    def span(self) -> Range:
+        """First and last bucket_start of the buckets in which it was going on."""
+        first, last = (at // 1_000_000 // BUCKET_SECONDS * BUCKET_SECONDS
+                       for at in (self.began_us, max(self.began_us, self.ended_us)))
+        return first, last
 
     def truncation(self, stream: str) -> Truncation:
         return self.truncations.setdefault(stream, Truncation())

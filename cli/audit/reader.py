@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-import uuid
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from cli.audit.groups import own_group
 from common.tweets import STREAMS
 from middleware.base import Consumer, Middleware, Overtaken, Position, Start
 
@@ -30,8 +30,8 @@ Take = Callable[[list[bytes], list[int]], None]
 """Is given events, and the partition of each."""
 
 
-class StreamReader:
-    """Hands out every event once; for a group of its own, which commits nothing."""
+class BoundedReader:
+    """Hands out every event once, up to an end; for a group of its own, which commits nothing."""
 
     def __init__(self, middleware: Middleware, stream: str, group: str, start: Start) -> None:
         self.stream = stream
@@ -73,7 +73,6 @@ class StreamReader:
 
     def close(self) -> None:
         self._consumer.close()
-        self._middleware.forget_group(self.stream, self._group)
 
     def _reopen(self) -> None:
         """Goes on at the head, from which on everything is still there."""
@@ -116,11 +115,10 @@ def latest(cuts: Iterable[Cut]) -> float:
     return max((cut.since_us / 1e6 for cut in cuts if cut.since_us is not None), default=float("-inf"))
 
 
-def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, StreamReader]:
+def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str, BoundedReader]:
     """A reader of each stream, closed with the stack."""
-    group = f"audit-{uuid.uuid4().hex[:12]}"
-    readers = {}
+    group, readers = stack.enter_context(own_group(middleware)), {}
     for stream in STREAMS:
-        readers[stream] = StreamReader(middleware, stream, group, start)
+        readers[stream] = BoundedReader(middleware, stream, group, start)
         stack.callback(readers[stream].close)
     return readers

@@ -1,6 +1,6 @@
 """What the audit must remember of single tweets, on disk: its memory does not grow with what it reads.
 
-A private temporary database of SQLite, which is gone with the process. Runs and partitions stand as numbers.
+Runs and partitions stand as numbers.
 """
 
 from __future__ import annotations
@@ -14,13 +14,21 @@ IDS_PER_QUERY = 1000
 CHUNK = 10_000
 
 TABLES = """
-    PRAGMA journal_mode = OFF;
-    PRAGMA synchronous = OFF;
     CREATE TABLE first (tweet INTEGER PRIMARY KEY, ordinal INTEGER, run INTEGER, seq INTEGER, bucket INTEGER,
                         tags TEXT);
     CREATE TABLE pending (ordinal INTEGER PRIMARY KEY, partition INTEGER, run INTEGER, seq INTEGER, tweet INTEGER,
                           first INTEGER);
 """
+
+
+def private_database(tables: str) -> sqlite3.Connection:
+    """A temporary database of SQLite, which is gone with the process."""
+    database = sqlite3.connect("", isolation_level=None)
+    database.executescript(
+        f"PRAGMA cache_size = -{CACHE_KIB}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {tables}"
+    )
+    database.execute("BEGIN")  # for as long as it lives: a transaction for each row would cost more than the row
+    return database
 
 
 class Seen(NamedTuple):
@@ -48,9 +56,7 @@ class Pending(NamedTuple):
 
 class Scratch:
     def __init__(self) -> None:
-        self._db = sqlite3.connect("", isolation_level=None)
-        self._db.executescript(f"PRAGMA cache_size = -{CACHE_KIB};{TABLES}")
-        self._db.execute("BEGIN")  # for as long as it lives: a transaction for each row would cost more than the row
+        self._db = private_database(TABLES)
 
     def see(self, events: Sequence[Seen]) -> dict[int, Seen]:
         """Remembers the first of each tweet id; returns the first by tweet id if any of `events` is not it."""

@@ -63,8 +63,4 @@ def _audited(process: AuditProcess, runs: Sequence[str], timeout: float) -> dict
         stages = process.stages(runs, timeout, BEYOND_SECONDS)
     except NotJudged as error:
         return Unjudged(str(error))
-    return {
-        stage: Audited(found["expected"], found["missing"], found["duplicated"], found["aged_out"],
-                       found.get("repeated", 0), found["lost_to_retention"], found["parked"])
-        for stage, found in stages.items()
-    }
+    return {stage: Audited.of(found) for stage, found in stages.items()}

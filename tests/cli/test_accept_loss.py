@@ -5,11 +5,14 @@ from xmlrpc.client import Fault
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec import structs
+from redis import RedisError
+from sqlalchemy.exc import OperationalError
 from supervisor.states import ProcessStates
 
 from cli.accept_loss import accept_loss, command, finding
 from cli.accept_loss.account import Run, lost
-from cli.accept_loss.command import accept, find_overtaken
+from cli.accept_loss.command import accept, find_losses
 from cli.accept_loss.finding import find
 from common.lost import read_lost
 from common.search.store import Store
@@ -19,45 +22,54 @@ from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
 from tests.memory import Memory
 
+DONE, OTHER = "one place", "another place"
 SEARCH = [reader for reader in READERS if reader.name == "search-consumer"]
 
 
-def run(name: str, acknowledged: int, there: range = range(0), done: range = range(0)) -> Run:
+def run(name: str, acknowledged: int, there: range = range(0), done: range = range(0), other: range = range(0)) -> Run:
     made = Run(name, acknowledged)
     for seq in there:
         made.there(seq)
-    for seq in done:
-        made.done(seq)
+    for place, seqs in ((DONE, done), (OTHER, other)):
+        for seq in seqs:
+            made.done(seq, place)
     return made
 
 
 def test_what_is_neither_there_nor_done_is_lost():
     runs = [run("a", 100, there=range(60, 100), done=range(20))]
-    assert list(lost(runs, all_passed=True, forgets=False)) == [("a", 20, 59)]
+    assert list(lost(runs, all_passed=True, forgets=())) == [("a", 20, 59)]
 
 
 def test_of_several_runs_whole_ones_and_the_beginning_of_the_one_at_the_head():
     runs = [run("a", 10, done=range(5)), run("b", 10), run("c", 10, there=range(3, 10))]
-    assert list(lost(runs, all_passed=True, forgets=False)) == [("a", 5, 9), ("b", 0, 9), ("c", 0, 2)]
+    assert list(lost(runs, all_passed=True, forgets=())) == [("a", 5, 9), ("b", 0, 9), ("c", 0, 2)]
 
 
 def test_what_has_not_come_to_an_inner_stream_yet_is_not_lost():
     runs = [run("a", 100, there=range(30, 50), done=range(10)), run("b", 100)]
-    assert list(lost(runs, all_passed=False, forgets=False)) == [("a", 10, 29)]
-    assert list(lost(runs, all_passed=True, forgets=False)) == [("a", 10, 29), ("a", 50, 99), ("b", 0, 99)]
+    assert list(lost(runs, all_passed=False, forgets=())) == [("a", 10, 29)]
+    assert list(lost(runs, all_passed=True, forgets=())) == [("a", 10, 29), ("a", 50, 99), ("b", 0, 99)]
 
 
 def test_of_an_inner_stream_that_is_empty_all_has_passed():
-    assert list(lost([run("a", 10, done=range(4))], all_passed=False, forgets=False)) == [("a", 4, 9)]
+    assert list(lost([run("a", 10, done=range(4))], all_passed=False, forgets=())) == [("a", 4, 9)]
 
 
 def test_what_aged_out_after_the_reader_was_not_lost_by_it():
     runs = [run("old", 50), run("a", 100, there=range(60, 100), done=range(30, 40))]
-    assert list(lost(runs, all_passed=True, forgets=True)) == [("a", 40, 59)]
-    assert list(lost(runs, all_passed=True, forgets=False)) == [("old", 0, 49), ("a", 0, 29), ("a", 40, 59)]
+    assert list(lost(runs, all_passed=True, forgets=[DONE])) == [("a", 40, 59)]
+    assert list(lost(runs, all_passed=True, forgets=())) == [("old", 0, 49), ("a", 0, 29), ("a", 40, 59)]
 
 
-@pytest.mark.parametrize("forgets", [True, False])
+def test_of_two_places_that_forget_neither_may_have_had_it():
+    old, mixed = run("old", 50, other=range(5)), run("a", 100, there=range(90, 100), done=range(60, 70), other=range(3))
+    assert list(lost([old, mixed], all_passed=True, forgets=[DONE, OTHER])) == [("a", 70, 89)]
+    assert list(lost([old, mixed], all_passed=True, forgets=[OTHER])) == [
+        ("old", 5, 49), ("a", 3, 59), ("a", 70, 89)]
+
+
+@pytest.mark.parametrize("forgets", [(DONE,), ()])
 def test_nothing_is_lost_where_all_is_there(forgets):
     assert list(lost([run("a", 10, there=range(10))], all_passed=True, forgets=forgets)) == []
 
@@ -99,17 +111,45 @@ def memory(tmp_path) -> Memory:
 
 
 def test_a_reader_goes_on_at_the_head_and_what_it_has_lost_is_recorded_once(memory):
-    (reader, head), = find_overtaken(memory, SEARCH).items()
-    ranges = find(memory, reader)
-    assert [(one.run, one.first_seq, one.last_seq) for one in ranges] == [("r", 20, 29), ("r", 31, 40)]
-    accept(memory, reader, head, ranges)
-    assert read_lost(memory.settings) == ranges
-    assert find_overtaken(memory, SEARCH) == {}
+    (loss,) = find_losses(memory, SEARCH)
+    assert [(one.run, one.first_seq, one.last_seq) for one in loss.lost] == [("r", 20, 29), ("r", 31, 40)]
+    accept(memory, loss)
+    assert read_lost(memory.settings) == loss.lost
+    assert find_losses(memory, SEARCH) == []
     with memory.consumer(ENRICHED, "search") as consumer:
         assert consumer.poll(100, 0) == [to_json(tweet(seq)) for seq in range(41, 100)]
 
     memory.truncate(ENRICHED, 50)  # before it has committed: overtaken again
-    assert [(one.first_seq, one.last_seq) for one in find(memory, reader)] == [(41, 50)]
+    assert [(one.first_seq, one.last_seq) for one in find(memory, loss.reader)] == [(41, 50)]
+
+
+def publish(memory: Memory, name: str, first_id: int, stored: range) -> None:
+    """A run of 100 enriched tweets that has ended."""
+    manifest = ManifestWriter.create(memory.settings, name, "test", {})
+    manifest.acknowledged(100)
+    manifest.finish()
+    manifest.close()
+    enriched = [structs.replace(tweet(seq), tweet_id=first_id + seq, ingest=Ingest(0, "test", name, seq))
+                for seq in range(100)]
+    with memory.producer(ENRICHED) as producer:
+        for one in enriched:
+            producer.send("k", to_json(one))
+    store = Store.open(memory.settings)
+    store.insert([one for one in enriched if one.ingest.seq in stored])
+    store.close()
+
+
+def test_tweets_that_were_known_by_other_numbers_are_not_lost(memory):
+    """What was read of `new` ends with 49, and some of it was known; as all of `again` was, which ended before."""
+    publish(memory, "again", 1000, stored=range(0))
+    publish(memory, "new", 5000, stored=range(10, 50, 2))
+    end = memory.end(ENRICHED).offsets[0]
+    memory.truncate(ENRICHED, end - 40)
+    (reader,) = SEARCH
+    ranges = [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
+    assert ("new", 49, 59) in ranges
+    assert {run for run, _, _ in ranges} == {"r", "new"}  # `r` did not end: more of it may come behind `new`
+    assert len(ranges) == 3
 
 
 def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
@@ -117,7 +157,7 @@ def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
         consumer.poll(100, 0)
         consumer.commit()
     memory.truncate(ENRICHED, 70)
-    assert find_overtaken(memory, SEARCH) == {}
+    assert find_losses(memory, SEARCH) == []
 
 
 @pytest.fixture
@@ -141,7 +181,7 @@ def test_it_changes_nothing_where_nobody_can_be_asked(memory, asked):
     assert "run r: 20 to 29 (10 tweets)" in result.output
     assert "--yes" in result.output
     assert read_lost(memory.settings) == []
-    assert find_overtaken(memory, SEARCH)
+    assert find_losses(memory, SEARCH)
 
 
 def test_it_tells_programs_what_was_lost_and_that_nothing_was(memory, asked):
@@ -153,12 +193,46 @@ def test_it_tells_programs_what_was_lost_and_that_nothing_was(memory, asked):
     assert "nothing to accept" in asked().output
 
 
+def test_what_retention_takes_during_the_question_is_recorded_too(memory, asked, monkeypatch):
+    monkeypatch.setattr(command, "confirm", lambda yes: memory.truncate(ENRICHED, 50))
+    result = asked()
+    assert result.exit_code == 0, result.output
+    assert [(one.first_seq, one.last_seq) for one in read_lost(memory.settings)] == [(20, 29), (31, 50)]
+    assert "run r: 31 to 50" in result.output
+    assert "nothing to accept" in asked().output
+
+
+def test_a_reader_that_has_gone_on_meanwhile_loses_nothing(memory, asked, monkeypatch):
+    """It had read what was gone, and had not committed it yet."""
+    monkeypatch.setattr(command, "confirm", lambda yes: memory.move_group(ENRICHED, "search", memory.head(ENRICHED)))
+    result = asked()
+    assert result.exit_code == 0, result.output
+    assert read_lost(memory.settings) == []
+
+
+@pytest.mark.parametrize(("error", "way_out"), [
+    (RedisError("refused"), "murmur status"), (OperationalError("", {}, Exception("locked")), "murmur status"),
+    (FileNotFoundError(2, "No such file", "offsets/7"), "offsets/7"), (Fault(10, "BAD_NAME"), "murmur status"),
+])
+def test_what_cannot_be_told_says_what_to_do(memory, asked, monkeypatch, error, way_out):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(command, "find", fail)
+    result = asked("--yes")
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit), result.exception
+    assert way_out in result.output
+    assert "call it again" in result.output
+
+
 def test_another_reader_is_left_alone(memory, asked):
     assert json.loads(asked("--reader", "trending-consumer", "--yes", "--json").output)["readers"] == []
-    assert find_overtaken(memory, SEARCH)
+    assert find_losses(memory, SEARCH)
 
 
-def test_what_is_enriched_but_let_go_is_not_lost_though_old_rejects_are_there(memory):
+@pytest.mark.parametrize("rejects_are_cut", [False, True])
+def test_what_is_enriched_but_let_go_is_not_lost_though_old_rejects_are_there(memory, rejects_are_cut):
     """As `tweets-enriched` is cut long before `tweets-rejected` is."""
     memory.truncate(RAW, 0)
     with memory.producer(RAW) as raw:
@@ -166,6 +240,7 @@ def test_what_is_enriched_but_let_go_is_not_lost_though_old_rejects_are_there(me
             raw.send("k", to_json(tweet(seq)))
     with memory.producer(REJECTED) as others:
         others.send("k", to_json(rejected(1)))
+    memory.truncate(REJECTED, int(rejects_are_cut))
     memory.truncate(RAW, 60)
     reader = next(reader for reader in READERS if reader.name == "enrich")
     assert find(memory, reader) == []

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import numpy as np
 import orjson
 import pytest
 
+from cli.audit import groups
 from common.search.encoder import DIMENSIONS
 from common.search.index import Index
 from common.search.rows import IndexRows
 from common.settings import Settings
+from common.tweets import STREAMS
 from middleware import connect
 from middleware.base import Middleware
 from tests.stack import Stack, eventually
@@ -106,6 +110,21 @@ def counts(middleware: Middleware) -> list[dict]:
                                                       key=lambda c: c["count"])
     middleware.forget_group("hashtag-counts", group)
     return list(last.values())
+
+
+def test_the_groups_of_an_audit_that_was_killed_go_with_another(
+    stack: Stack, settings: Settings, middleware: Middleware
+) -> None:
+    command = [sys.executable, "-m", "cli.audit.following", settings.instance, "head"]
+    environment = {**stack.environment, "MURMUR_HOME": str(settings.home)}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as killed:
+        assert killed.stdout
+        assert b"following" in killed.stdout.readline()
+        (noted,) = groups.folder(settings).iterdir()
+        assert all(middleware.committed(stream, noted.name) for stream in STREAMS)
+        killed.kill()
+    eventually("they are removed", lambda: stack.audit("--run", RUN) and not noted.exists())
+    assert not any(middleware.committed(stream, noted.name) for stream in STREAMS)
 
 
 @pytest.mark.parametrize(("stream", "stage"), [("tweets-enriched", "enriched"), ("tweets-raw", "published")])

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cli.audit.ledger import Finding
 from common.tweets import STAGES
 from loadgen.evidence import Audited, Evidence, Latency, Offered, Sample, Unjudged
 from loadgen.verdict import is_hopeless, judge, must_extend
@@ -125,6 +126,19 @@ def test_repeats_that_are_legitimate_are_told() -> None:
     verdict = judge(replace(GOOD, audit={**AUDIT, "enriched": Audited(80_000, 0, 0, repeated=12)}))
     assert verdict.judgement == "pass"
     assert "12 repeated" in verdict.findings["audit"].figure
+
+
+def test_buckets_that_were_given_up_are_told() -> None:
+    verdict = judge(replace(GOOD, audit={**AUDIT, "ranked": Audited(80_000, 0, 0, lost_buckets=((45, 50),))}))
+    assert verdict.judgement == "pass"
+    assert "ranked: 1 range(s) of buckets given up" in verdict.findings["audit"].figure
+
+
+def test_what_an_audit_tells_of_a_stage_comes_to_the_verdict() -> None:
+    stage = {"expected": 9, "missing": 1, "duplicated": 2, "aged_out": 3, "repeated": 4, "lost_to_retention": 5,
+             "parked": 6, "lost_buckets": [[45, 50]]}
+    assert vars(Audited.of({**stage, "found": 8, "hashtags_found": 7})) == stage
+    assert Audited.of(Finding(9, 8, 1).as_json()) == Audited(9, 1, 0, lost_buckets=[])
 
 
 @pytest.mark.parametrize(("growth", "extend"), [(0, False), (10, True), (50, False)])

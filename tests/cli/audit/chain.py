@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from cli.audit.collect import Collector
+from cli.audit.ledger import Finding
 from cli.audit.reader import reading
 from common.lost import read_lost
 from common.search.store import Store, tweets
@@ -172,3 +173,12 @@ class Chain:
 
     def _now_us(self, seq: int) -> int:
         return self.now_s * 1_000_000 + seq
+
+
+def missing(stages: dict[str, Finding]) -> dict[str, int]:
+    return {name: finding.missing for name, finding in stages.items() if finding.missing}
+
+
+def check_sums(stages: dict[str, Finding]) -> None:
+    for name, finding in stages.items():
+        assert finding.expected == finding.found + finding.already_known + finding.missing, (name, finding)

@@ -1,0 +1,62 @@
+"""The consumer groups of audits: `<state_dir>/.audits` names those that exist, by files that are locked while in use.
+
+A stream store keeps the group of an audit that was killed for ever, and not every one can list its groups.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
+from pathlib import Path
+
+from common.settings import Settings
+from common.tweets import STREAMS
+from middleware.base import Middleware, MiddlewareError
+
+MOST_REMOVED = 8
+"""Of the groups that others left, how many an audit removes: it takes a while where the servers still hold members."""
+
+
+def folder(settings: Settings) -> Path:
+    return settings.state_dir / ".audits"
+
+
+@contextmanager
+def own_group(middleware: Middleware) -> Iterator[str]:
+    """Name of a group that no other has; on no stream it outlives this, nor do those of audits that are gone.
+
+    Raises MiddlewareError at the end where it could not be removed; then a later audit does it.
+    """
+    noted = folder(middleware.settings)
+    noted.mkdir(parents=True, exist_ok=True)
+    path = noted / f"audit-{uuid.uuid4().hex[:12]}"
+    unlocked = noted / f"new-{path.name}"
+    with _locked(unlocked, os.O_CREAT | os.O_EXCL):
+        unlocked.rename(path)  # nobody finds it without its lock
+        yield path.name
+        _remove(middleware, path)
+    with suppress(MiddlewareError):
+        for left in islice(noted.glob("audit-*"), MOST_REMOVED):
+            with suppress(BlockingIOError, FileNotFoundError), _locked(left):  # it is alive; another removes it
+                _remove(middleware, left)
+
+
+@contextmanager
+def _locked(path: Path, flags: int = 0) -> Iterator[None]:
+    """Raises BlockingIOError if another process holds it."""
+    descriptor = os.open(path, os.O_RDWR | flags)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _remove(middleware: Middleware, noted: Path) -> None:
+    for stream in STREAMS:
+        middleware.forget_group(stream, noted.name)
+    noted.unlink()
