@@ -138,7 +138,7 @@ class Publisher(Closing):
                 self._send(events)
                 break
             except MiddlewareError as error:
-                self.failing, self._producer = True, None
+                self.failing = True
                 if self._stop.is_set() or time.monotonic() + wait > deadline:
                     raise Stranded(f"the middleware does not take events ({error}); {RESUMABLE}") from error
                 log.warning("publishing again in %.1f s: %s", wait, error)

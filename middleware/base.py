@@ -149,7 +149,10 @@ class Producer(Closing, ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Returns when every event sent so far is acknowledged; raises PublishFailed otherwise."""
+        """Returns when every event sent so far is acknowledged; raises PublishFailed, or Unreachable, otherwise.
+
+        After an error, here or in `send`, nothing of what was sent is queued, and the producer can be used on.
+        """
 
 
 class Consumer(Closing, ABC):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -25,7 +26,7 @@ from ingest.stamp import Stamper
 from middleware.base import Unreachable
 from tests.common.search.servers import redis_server
 from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
-from tests.memory import Memory
+from tests.memory import Memory, MemoryProducer
 
 RUN = "run-1"
 
@@ -83,6 +84,27 @@ def test_a_group_whose_flush_failed_is_in_the_stream_once(
     publish(publisher, 5)
     assert seqs(middleware, RUN) == each_once(10)
     assert not publisher.failing
+
+
+def test_of_an_outage_one_producer_is_left(middleware: Memory, publisher: Publisher, monkeypatch) -> None:
+    opened: list[MemoryProducer] = []
+    closed: list[MemoryProducer] = []
+    monkeypatch.setattr(MemoryProducer, "__init__", recording(MemoryProducer.__init__, opened))
+    monkeypatch.setattr(MemoryProducer, "close", recording(MemoryProducer.close, closed))
+    publish(publisher, 5)
+    middleware.flush_failures.extend([False, True, False, False])
+    publish(publisher, 5)
+    publish(publisher, 5)
+    assert len(opened) - len(closed) == 1
+    publisher.close()
+    assert len(opened) == len(closed)
+
+
+def recording(method: Callable[..., None], calls: list[MemoryProducer]) -> Callable[..., None]:
+    def recorded(producer: MemoryProducer, *arguments: Any) -> None:
+        calls.append(producer)
+        method(producer, *arguments)
+    return recorded
 
 
 def test_a_middleware_that_stays_away_strands_the_run_which_is_recovered(
