@@ -6,7 +6,6 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -27,17 +26,12 @@ from ingest.source import Payload
 from ingest.waiting import Pushed, Waiting
 from middleware.base import Unreachable
 from tests.ingest.bodies import bodies
-from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
+from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs
 from tests.memory import Memory
 from web.openapi import PUSH
 
 AUTHORISED = {"Authorization": "Bearer token"}
 TWEET = b'{"data":{"id":"1","author_id":"2"}}'
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return settings_in(tmp_path)
 
 
 @pytest.fixture
