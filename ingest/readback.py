@@ -11,7 +11,7 @@ import uuid
 import orjson
 
 from common.tweets import RAW
-from middleware.base import Consumer, Middleware, MiddlewareError, Position, Unreachable
+from middleware.base import Middleware, MiddlewareError, Position, Start, Unreachable
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +82,8 @@ def _read(
     end = middleware.end(RAW)
     found: set[int] = set()
     try:
-        with _consumer(middleware, group, after, end) as consumer:
+        start: Start = "committed" if middleware.begin_at(RAW, group, after) else "head"
+        with middleware.consumer(RAW, group, start=start) as consumer:
             while True:
                 stamps = map(stamp.match, consumer.poll(POLL_EVENTS, POLL_SECONDS))
                 found.update(int(match[1]) for match in stamps if match)
@@ -97,10 +98,3 @@ def _read(
             middleware.forget_group(RAW, group)
         except MiddlewareError as error:  # it is in nobody's way, and what was found holds
             log.warning("the group %s stays behind: %s", group, error)
-
-
-def _consumer(middleware: Middleware, group: str, after: Position | None, end: Position) -> Consumer:
-    if after is None or after.life != end.life or after.lies_before(middleware.head(RAW)):
-        return middleware.consumer(RAW, group, start="head")
-    middleware.move_group(RAW, group, after)
-    return middleware.consumer(RAW, group)
