@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -64,11 +64,16 @@ def client(settings: Settings, middleware: Memory) -> Iterator[FlaskClient]:
     app.extensions["inbox"].close()
 
 
-def push(client: FlaskClient, body: bytes = TWEET) -> TestResponse:
-    answer = client.post("/api/v1/tweets", data=body, headers=AUTHORISED)
-    assert answer.status_code in PUSH["responses"]
+def push(client: FlaskClient, body: bytes = TWEET, headers: Mapping[str, str] = AUTHORISED) -> TestResponse:
+    answer = client.post("/api/v1/tweets", data=body, headers=headers)
+    described = PUSH["responses"][answer.status_code]
+    assert {*answer.headers.keys()} - {"Content-Type", "Content-Length"} == {*described.get("headers", {})}
     assert answer.status_code == 200 or answer.content_type == "application/problem+json"
     return answer
+
+
+def test_who_has_no_token_is_told_how_to_send_one(client: FlaskClient) -> None:
+    assert push(client, headers={}).status_code == 401
 
 
 def run_of(settings: Settings) -> Manifest:
