@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from confluent_kafka import Producer as Client
 
@@ -201,3 +203,33 @@ def test_a_stream_that_was_scaled_has_no_end_that_consumers_could_reach(
         return True
 
     eventually("the scale is seen", refused)
+
+
+@pytest.mark.only("pravega")
+def test_a_sealed_segment_is_not_opened_again(middleware: Middleware, stream: str, servers: Servers) -> None:
+    operator, name = servers.operator(), group()
+    assert isinstance(operator, PravegaOperator)
+    publish(middleware, stream, numbered(0, 100))
+    end = middleware.end(stream)
+    operator.seal(stream)
+    with middleware.consumer(stream, name) as consumer:
+        assert read_to(consumer, end) == numbered(0, 100)
+        assert consumer.poll(1, timeout=3) == []  # learns of the seal
+        consumer._reader = reader = Recorded(consumer._reader)  # type: ignore[attr-defined]
+        assert consumer.poll(1, timeout=3) == []
+        assert "open" not in reader.called
+        assert consumer.has_reached(end)
+        consumer.commit()
+    with middleware.consumer(stream, name) as consumer:
+        assert read_to(consumer, end) == []
+
+
+class Recorded:
+    """Hands on to another object, and notes what was called."""
+
+    def __init__(self, other: Any) -> None:
+        self._other, self.called = other, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        self.called.add(name)
+        return getattr(self._other, name)
