@@ -97,6 +97,19 @@ def test_an_end_that_was_truncated_is_reached(middleware: Middleware, stream: st
         assert read_to(consumer, middleware.end(stream)) == numbered(200, 10)
 
 
+def test_a_new_group_begins_at_an_end_that_was_found_earlier(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    publish(middleware, stream, numbered(0, 100))
+    place, name = middleware.end(stream), group()
+    publish(middleware, stream, numbered(100, 50))
+    assert middleware.begin_at(stream, name, place)
+    with middleware.consumer(stream, name) as consumer:
+        assert read_to(consumer, middleware.end(stream)) == numbered(100, 50)
+    servers.operator().truncate(middleware.end(stream))
+    eventually("retention has passed it", lambda: not middleware.begin_at(stream, group(), place))
+
+
 def test_a_stream_that_was_made_anew_is_another_one(middleware: Middleware, stream: str, servers: Servers) -> None:
     """Told to whoever comes with an old end, or with a new one to an old reader, and to who waits for more events."""
     publish(middleware, stream, numbered(0, 100))
