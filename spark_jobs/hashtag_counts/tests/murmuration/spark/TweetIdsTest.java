@@ -40,7 +40,7 @@ class TweetIdsTest {
         }
     }
 
-    /** Whose products with the golden ratio, a usual multiplier, are 1, 2, 3, …: of a kind that a table knows as one. */
+    /** Whose products with the golden ratio, a usual multiplier, are 1, 2, 3, …: all of them want the first place. */
     @Test
     void chosenIdsTakeNoLongerThanOthers() {
         long inverse = 1;
