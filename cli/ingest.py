@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import signal
 import sys
 import threading
@@ -20,6 +19,7 @@ from cli.options import as_json as json_option
 from cli.options import instance as instance_option
 from cli.options import known
 from common.disk import DiskFull
+from common.ending import end_in_time
 from common.settings import Settings
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
@@ -187,14 +187,7 @@ def _stop_on_signal(stop: threading.Event) -> None:
             signal.signal(number, signal.SIG_DFL)
             signal.raise_signal(number)
         stop.set()
-        threading.Thread(target=_end_in_time, name="end", daemon=True).start()
+        end_in_time(END_SECONDS, RESUMABLE)
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, handle)
-
-
-def _end_in_time() -> None:
-    """A client of a middleware that is away may wait for minutes, and nobody can call it back."""
-    time.sleep(END_SECONDS)
-    log.error("the middleware does not answer, so this ends now; %s", RESUMABLE)
-    os._exit(1)

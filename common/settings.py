@@ -130,7 +130,9 @@ class Settings(BaseSettings):
     # -- web
     web_replicas: int = Field(2, ge=1, le=8, description="Flask processes behind Nginx")
     web_streams: int = Field(32, ge=0, description="event streams that each Flask process allows")
-    web_streams_per_client: int = Field(16, ge=1, description="how many of them one address may have")
+    web_streams_per_client: int = Field(
+        16, ge=1, description="how many of them one address may have; all who ask from this machine are one"
+    )
     allowed_hosts: str = Field(
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )

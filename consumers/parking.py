@@ -20,7 +20,7 @@ from common.settings import Settings
 from common.tweets import REJECTED, REJECTED_EVENT_BYTES, Ingest, Reader, RejectedEvent, to_json
 from consumers.reread import reread
 from middleware import connect
-from middleware.base import Middleware, MiddlewareError
+from middleware.base import Middleware, MiddlewareError, Position
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -69,6 +69,7 @@ class Parking:
         """(position, sha256), the oldest first"""
         self._partitions: set[str] = set()
         """Those of whose events it is known which are parked."""
+        self._read_to: Position | None = None
         self._untold, self._told_at = 0, float("-inf")
 
     def park(self, events: Sequence[bytes], refused: Mapping[int, str], place: Callable[[int], str]) -> int:
@@ -122,12 +123,17 @@ class Parking:
         return content
 
     def _learn(self, middleware: Middleware, partitions: Collection[str]) -> None:
-        """Finds out what was parked already of partitions from which this process parks for the first time."""
+        """Finds out what was parked already of partitions from which this process parks for the first time.
+
+        Whatever it has read it remembers: of the next ones, and after a failure, only what came since is read.
+        """
         if self._partitions.issuperset(partitions):
             return
-        with closing(reread(middleware, REJECTED)) as batches:
+        end = middleware.end(REJECTED)
+        with closing(reread(middleware, REJECTED, self._read_to)) as batches:
             for batch in batches:
                 self._remember(event for event in readable(batch, _rejected)[0] if event.stage == self._stage)
+        self._read_to = end
         self._partitions.update(partitions)
 
     def _remember(self, parked: Iterable[RejectedEvent]) -> None:

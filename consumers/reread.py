@@ -1,4 +1,4 @@
-"""Reads a stream once more beside the groups that share it, from its head to its end."""
+"""Reads a stream once more beside the groups that share it, to its end."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import time
 import uuid
 from collections.abc import Generator
 
-from middleware.base import Middleware, Unreachable
+from middleware.base import Middleware, Position, Unreachable
 
 POLL_EVENTS, POLL_S = 10_000, 1.0
 SILENCE_S = 30.0
 """So long without an event before the end is no answer: the stream store is given up."""
 
 
-def reread(middleware: Middleware, stream: str) -> Generator[list[bytes], None, None]:
-    """All events that the stream holds when this begins. To be closed; raises MiddlewareError.
+def reread(
+    middleware: Middleware, stream: str, after: Position | None = None
+) -> Generator[list[bytes], None, None]:
+    """All events that the stream holds when this begins, behind `after` if it still has that place.
+
+    To be closed; raises MiddlewareError.
 
     Overtaken is among it: retention removed events meanwhile, and whoever needs all of them begins anew.
     """
     group, end = f"reread-{uuid.uuid4().hex[:12]}", middleware.end(stream)
     try:
+        middleware.begin_at(stream, group, after)
         with middleware.consumer(stream, group) as consumer:
             heard = time.monotonic()
             while not consumer.has_reached(end):

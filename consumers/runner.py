@@ -16,6 +16,7 @@ from typing import Protocol, TypeVar
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
+from common.ending import end_in_time
 from common.garbage import collect_seldom
 from common.settings import Settings
 from consumers import durability
@@ -38,6 +39,11 @@ FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 5.0
 
 OVERTAKEN_PAUSE_S = 15.0
 """How long a process that cannot go on waits before it ends: whoever supervises it starts it again at once."""
+
+END_S = 8.0
+"""When a process that was asked to end does so whatever is still going on."""
+
+KEPT = "what was read last uncommitted: it comes again"
 
 Place = Callable[[int], str]
 """Where an event of a batch, by its index, stands in its stream: see Consumer.place."""
@@ -149,12 +155,22 @@ def main(group: str, stream: str, build: Callable[[Settings, str], Handler], max
     member = parser.parse_args().member
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    _stop_on_signal(stop)
     settings = Settings.load()
     with connect(settings) as middleware, durability.told(settings):
         runner = Runner(middleware, stream, group, member, stop)
         sys.exit(consume(runner, lambda: build(settings, member), stop, max_events, timeout))
+
+
+def _stop_on_signal(stop: threading.Event) -> None:
+    """In time, too, where a handler waits: for another member, or for a server that is away."""
+    def end(*_: object) -> None:
+        if not stop.is_set():
+            stop.set()
+            end_in_time(END_S, KEPT)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, end)
 
 
 def consume(
@@ -173,7 +189,7 @@ def consume(
         stop.wait(OVERTAKEN_PAUSE_S)
         return 1
     except Exception:
-        log.exception("ending, with what was read last uncommitted: it comes again")
+        log.exception("ending, with %s", KEPT)
         return 1
     finally:
         if handler is not None:

@@ -16,7 +16,8 @@ from typing import TypeVar
 from common.search.encoder import Encoder
 from common.search.index import INSERT_ROWS, Index, IndexDown
 from common.search.rows import IndexRows
-from common.search.store import Store, created_at_us
+from common.search.store import Store
+from common.search.table import created_at_us
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.telemetry import StageTelemetry

@@ -98,7 +98,7 @@ class Archive:
                 if first:
                     settle_ended(self._settings, self._closing)
                 if current := self._path:
-                    settle(self._folder, current)
+                    settle(self._folder, self._closing, current)
                 failed, first = False, False
             except Exception as error:
                 if not failed:
@@ -106,30 +106,36 @@ class Archive:
                 failed = True
 
 
-def settle(folder: Path, current: Path | None = None) -> None:
+def settle(folder: Path, stop: threading.Event, current: Path | None = None) -> None:
     """Compresses the plain files of a run and removes what cut-off attempts left; for who holds the run's lock.
 
-    `current`, the file that is written, and those after it are left alone.
+    Ends after a file once `stop` is set. `current`, the file that is written, and those after it are left alone.
     """
     for partial in folder.glob(f"*{PARTIAL}"):
         partial.unlink(missing_ok=True)
     for path in sorted(folder.glob(f"*{OPEN}")):
+        if stop.is_set():
+            return
         if current is None or path.name < current.name:
             with suppress(FileNotFoundError):  # somebody who keeps the bound was faster
                 compress(path)
 
 
-def settle_ended(settings: Settings, stop: threading.Event | None = None) -> None:
+def settle_ended(settings: Settings, stop: threading.Event) -> None:
     """Settles the runs that are finished and in nobody's hands, until `stop` is set."""
     for folder in _folders(settings):
-        if stop and stop.is_set():
+        if stop.is_set():
             return
-        if any(path.suffix in (OPEN, PARTIAL) for path in folder.iterdir()):
-            writer = ManifestWriter.claim(manifest_path(settings, folder.name))
-            if writer:
-                with writer:
-                    if writer.manifest.finished:
-                        settle(folder)
+        path, unsettled = manifest_path(settings, folder.name), any(map(_is_unsettled, folder.iterdir()))
+        # No other run is locked, be it for a moment: who resumes it just then would take it for alive.
+        ended = unsettled and (manifest := read_manifest(path)) and manifest.finished
+        if ended and (writer := ManifestWriter.claim(path)):
+            with writer:
+                settle(folder, stop)
+
+
+def _is_unsettled(file: Path) -> bool:
+    return file.suffix in (OPEN, PARTIAL)
 
 
 def compress(path: Path) -> None:

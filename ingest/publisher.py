@@ -20,7 +20,7 @@ from common.telemetry import StageTelemetry
 from common.tweets import RAW, STAGES
 from ingest.archive import Archive
 from ingest.manifest import ManifestWriter
-from ingest.readback import published
+from ingest.readback import Mark, published
 from ingest.source import Payload
 from ingest.stamp import Archived, Stamper
 from middleware.base import Closing, Middleware, MiddlewareError, Producer
@@ -57,7 +57,7 @@ class Publisher(Closing):
         self._stamper = Stamper(run.source, run.run, settings.max_event_bytes)
         self._archive, self._archiving = Archive(settings, run.run), threading.Lock()
         self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, STAGES[0], run.run)
-        self._producer = producer
+        self._producer, self._mark = producer, Mark(middleware)
         self._stop, self._patience_s = stop or threading.Event(), patience_s
         self._delay_us = delay_us(settings, STAGES[0])
         self._sent_us, self._sending_since_us = 0, 0
@@ -122,6 +122,7 @@ class Publisher(Closing):
         """Does not wait for a `send` that is going on in another thread."""
         self._archive.close()
         self._telemetry.close()
+        self._mark.close()
         self._manifest.close()
         if self._producer and not self.sending:
             with suppress(MiddlewareError):  # everything acknowledged was flushed
@@ -129,16 +130,19 @@ class Publisher(Closing):
 
     def _send_surely(self, events: dict[int, tuple[str, bytes]]) -> None:
         deadline, wait = time.monotonic() + self._patience_s, FIRST_WAIT_SECONDS
+        if not self.failing:
+            self._mark.move()
         while events:
             try:
                 if self.failing:
                     left = max(0.0, deadline - time.monotonic())
-                    there = published(self._middleware, self._manifest.manifest.run, min(events), left)
+                    run = self._manifest.manifest.run
+                    there = published(self._middleware, run, min(events), left, self._mark.position)
                     events = {seq: event for seq, event in events.items() if seq not in there}
                 self._send(events)
                 break
             except MiddlewareError as error:
-                self.failing, self._producer = True, None
+                self.failing = True
                 if self._stop.is_set() or time.monotonic() + wait > deadline:
                     raise Stranded(f"the middleware does not take events ({error}); {RESUMABLE}") from error
                 log.warning("publishing again in %.1f s: %s", wait, error)

@@ -15,7 +15,6 @@ from common.settings import Durability, Settings
 Start = Literal["committed", "head", "tail"]
 """Where a consumer begins: the group's committed position (the head if there is none), or head or tail regardless."""
 
-
 MAX_KEY_BYTES = 64 << 10
 """What every middleware takes as a key beside the largest event."""
 
@@ -149,7 +148,10 @@ class Producer(Closing, ABC):
 
     @abstractmethod
     def flush(self) -> None:
-        """Returns when every event sent so far is acknowledged; raises PublishFailed otherwise."""
+        """Returns when every event sent so far is acknowledged; raises PublishFailed or Unreachable otherwise.
+
+        After an error, here or in `send`, nothing is queued any more; the producer can be used on.
+        """
 
 
 class Consumer(Closing, ABC):
@@ -253,6 +255,13 @@ class Middleware(Closing, ABC):
 
         Raises MiddlewareError when one is.
         """
+
+    def begin_at(self, stream: str, group: str, place: Position | None) -> bool:
+        """Whether a new group begins at this place now: not where retention has passed it, or in another stream."""
+        if place is None or place.life != (head := self.head(stream)).life or place.lies_before(head):
+            return False
+        self.move_group(stream, group, place)
+        return True
 
     @abstractmethod
     def held(self, stream: str) -> Held:

@@ -190,7 +190,8 @@ class MemoryProducer(Producer):
             raise PublishFailed("the memory did not confirm")
 
     def close(self) -> None:
-        self.flush()
+        if self._sent:
+            self.flush()
 
 
 class MemoryConsumer(Consumer):

@@ -26,10 +26,15 @@ ERRORS = {
     421: "Asked under a Host name that the setting `allowed_hosts` does not list",
     429: "The client has as many event streams as one address may have: come back after `Retry-After` seconds, or poll",
     503: "A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds",
-    507: "The disk is full: nothing was published, and nothing is lost by asking again when there is room",
+    507: "The disk is full: nothing was published; push it again after `Retry-After` seconds",
 }
 
 RETRY_AFTER = {"Retry-After": {"description": "seconds to wait", "schema": {"type": "integer"}}}
+
+HEADERS = {
+    401: {"WWW-Authenticate": {"description": "how to authenticate: `Bearer`", "schema": {"type": "string"}}},
+    **dict.fromkeys((429, 503, 507), RETRY_AFTER),
+}
 
 
 def errors(*statuses: int) -> Any:
@@ -38,7 +43,7 @@ def errors(*statuses: int) -> Any:
         status: {
             "description": ERRORS[status],
             "content": {PROBLEM: {"schema": {"$ref": f"{SCHEMAS}Problem"}}},
-            **({"headers": RETRY_AFTER} if status in (429, 503) else {}),
+            **({"headers": HEADERS[status]} if status in HEADERS else {}),
         }
         for status in statuses
     }

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import heapq
 import json
-import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -26,6 +25,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from common.addresses import masked
 from common.held import Held
 from common.search.encoder import DIMENSIONS
+from common.search.milvus import connection
 from common.search.rows import MAX_LANG, IndexRows, Operation, WriteRequest
 from common.search.store import Store
 from common.settings import Settings
@@ -41,29 +41,8 @@ TIMEOUT_S, READ_TIMEOUT_S = 20.0, 5.0
 NO_INDEX_YET = 700
 """Milvus's code of an error: the collection has no index on its vectors."""
 
-KEEPALIVE = {"grpc.keepalive_time_ms": 600_000, "grpc.keepalive_permit_without_calls": False}
-"""By default the client pings every 10 s even when idle; Milvus Lite takes that for abuse and ends the connection, and
-with it the call that comes next."""
-
 T = TypeVar("T")
 Positions = TypeVar("Positions", int, np.ndarray)
-
-logging.getLogger("pymilvus").setLevel(logging.CRITICAL)  # it logs every failed call with its stack; we raise instead
-
-
-def connection(uri: str, timeout: float) -> MilvusClient:
-    """A connection of its own; `timeout` in s bounds only its making. By default pymilvus shares one among all of a
-    process that ask for the address, with the options of the first, and never closes it. Raises MilvusException."""
-    return MilvusClient(uri, timeout=timeout, dedicated=True, grpc_options=KEEPALIVE)
-
-
-def check(uri: str, timeout: float) -> None:
-    """Raises unless Milvus lists its collections within `timeout` seconds, twice at most."""
-    client = connection(uri, timeout)
-    try:
-        client.list_collections(timeout=timeout)
-    finally:
-        client.close()
 
 
 class IndexDown(ConnectionError):

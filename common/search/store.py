@@ -11,18 +11,16 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import orjson
 import sqlalchemy as sa
 from sqlalchemy import Connection, Engine, Row, Select, delete, event, func, insert, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from common.held import Held
+from common.search.table import by_position, row_of, tweets
 from common.settings import Durability, Settings
 from common.tweets import EnrichedTweet
 
@@ -35,25 +33,6 @@ EVICTION_FACTOR = 2
 
 FULL = 2
 """SQLite's `synchronous` from which on every commit is synced, in WAL mode too."""
-
-_big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-_metadata = sa.MetaData()
-tweets = sa.Table(
-    "tweets", _metadata,
-    sa.Column("tweet_id", _big, primary_key=True, autoincrement=False),
-    sa.Column("position", _big, nullable=False),
-    sa.Column("created_at_us", _big, nullable=False),
-    sa.Column("author_id", sa.String, nullable=False),
-    sa.Column("lang", sa.String, nullable=False),
-    sa.Column("text", sa.String, nullable=False),
-    sa.Column("clean_text", sa.String, nullable=False),
-    sa.Column("hashtags", sa.String, nullable=False, comment="JSON array"),
-    sa.Column("late", sa.Boolean, nullable=False),
-    sa.Column("run", sa.String, nullable=False),
-    sa.Column("seq", _big, nullable=False),
-    sa.Column("stored_at_us", _big, nullable=False),
-)
-_by_position = sa.Index("tweets_position", tweets.c.position, unique=True)
 
 _ENDS = select(*(select(end(tweets.c.position)).scalar_subquery() for end in (func.min, func.max)))
 """First and last position. Asked for both in one query, SQLite would read the whole index: it looks up one at most."""
@@ -225,7 +204,7 @@ class Store:
             return {}
         oldest, newest = connection.execute(_ENDS).one()
         begin, now = (newest or 0) + 1, time.time_ns() // 1000
-        rows = [_row(tweet, position, now) for position, tweet in enumerate(new, begin)]
+        rows = [row_of(tweet, position, now) for position, tweet in enumerate(new, begin)]
         connection.exec_driver_sql(self._insert, rows)
         self._evict(connection, oldest or 1, begin + len(new) - 1, EVICTION_FACTOR * len(new))
         return {tweet.tweet_id: position for position, tweet in enumerate(new, begin)}
@@ -241,7 +220,7 @@ class Store:
         if not self._made:
             with self._engine.execution_options(writes=True).begin() as connection:
                 connection.execute(CreateTable(tweets, if_not_exists=True))
-                connection.execute(CreateIndex(_by_position, if_not_exists=True))
+                connection.execute(CreateIndex(by_position, if_not_exists=True))
             self._made = True
         with self._engine.execution_options(writes=writes).begin() as connection:
             if writes and self._engine.dialect.name == "postgresql":
@@ -279,42 +258,3 @@ def _by_ids(connection: Connection, columns: Select[Any], ids: list[int]) -> Ite
 def _positions(connection: Connection, ids: list[int]) -> dict[int, int]:
     rows = _by_ids(connection, select(tweets.c.tweet_id, tweets.c.position), ids)
     return {row.tweet_id: row.position for row in rows}
-
-
-def created_at_us(tweet: EnrichedTweet) -> int:
-    """`created_at` in µs since the epoch. Raises ValueError or OverflowError if it is no moment of our calendar."""
-    return _since_epoch_us(tweet.created_at)
-
-
-@lru_cache(maxsize=8192)
-def _since_epoch_us(written: str) -> int:
-    """Tweets of one moment share it, and each is asked for twice: for the table and for the index."""
-    moment = datetime.fromisoformat(written)
-    if moment.tzinfo is None:
-        raise ValueError(f"created_at is not in UTC: {written[:40]!r}")
-    since_epoch_us = round(moment.timestamp() * 1e6)
-    datetime.fromtimestamp(since_epoch_us / 1e6, UTC)  # as results show it
-    return since_epoch_us
-
-
-def _row(tweet: EnrichedTweet, position: int, stored_at_us: int) -> tuple[Any, ...]:
-    """In the order of the table's columns."""
-    return (
-        tweet.tweet_id,
-        position,
-        created_at_us(tweet),
-        _storable(tweet.author_id),
-        _storable(tweet.lang),
-        _storable(tweet.text),
-        _storable(tweet.clean_text),
-        orjson.dumps(tweet.hashtags).decode(),
-        tweet.late,
-        _storable(tweet.ingest.run),
-        tweet.ingest.seq,
-        stored_at_us,
-    )
-
-
-def _storable(text: str) -> str:
-    """PostgreSQL's text holds no NUL; both databases are to hold the same."""
-    return text.replace("\0", "\ufffd") if "\0" in text else text

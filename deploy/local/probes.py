@@ -52,7 +52,7 @@ def milvus_answers(address: str) -> Probe:
 
     def probe(started: float) -> bool:
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # a refused connection is no news here
-        from common.search.index import check  # a second's import, which most commands do without
+        from common.search.milvus import check  # a second's import, which most commands do without
 
         check(address, TIMEOUT)
         return True

@@ -89,7 +89,7 @@ class Pravega(Middleware):
 
     def producer(self, stream: str) -> Producer:
         self._require(stream)
-        return PravegaProducer(lambda: self._connected().writer(stream, MAX_IN_FLIGHT), self.settings, stream)
+        return PravegaProducer(lambda: self._writer(stream), self.settings, stream)
 
     def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
         """`start` other than committed moves the whole group, so only its first member may ask for it."""
@@ -198,6 +198,10 @@ class Pravega(Middleware):
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+    def _writer(self, stream: str) -> Any:
+        with raising(Unreachable, f"cannot write to {stream}"):
+            return self._connected().writer(stream, MAX_IN_FLIGHT)
 
     def _first_offsets(self, stream: str) -> dict[int, int]:
         with raising(Unreachable, f"cannot find the first events of {stream}"):

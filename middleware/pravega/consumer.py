@@ -49,6 +49,7 @@ class PravegaConsumer(Consumer):
         self._from_head = from_head
         self.passed_over: dict[int, int] = {}
         self._committed: dict[int, int] = {}
+        self._ended: dict[int, int] = {}  # segments that are sealed and read: where they end
         self._handed_out: list[bytes] = []  # by the last poll
         self._places: list[str] = []  # of these, once somebody asks
         self._group = self._replace(lambda group: group.join(self._member, self._life, time.time()))
@@ -76,13 +77,17 @@ class PravegaConsumer(Consumer):
     def has_reached(self, end: Position) -> bool:
         if end.life != life(self._group.offsets):
             raise self._replaced()
-        return all(at >= end.offsets[segment] for segment, at in pairs(self._reader.offsets()).items())
+        return all(at >= end.offsets[segment] for segment, at in self._offsets().items())
+
+    def _offsets(self) -> dict[int, int]:
+        """Where each segment of the share is read on, or has ended."""
+        return pairs(self._reader.offsets()) | self._ended
 
     def _replaced(self) -> StreamReplaced:
         return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")
 
     def commit(self) -> None:
-        offsets = pairs(self._reader.offsets())
+        offsets = self._offsets()
         given_away = self._group.held(self._member) and set(offsets) - self._group.share(self._member)
         if offsets == self._committed and not given_away:
             return
@@ -121,6 +126,11 @@ class PravegaConsumer(Consumer):
                 raise Overtaken.at(f"{self._stream}, group {self._name}", segment, offset, head, "bytes")
             log.warning("%s: bytes %d to %d of segment %d are gone", self._stream, offset, head - 1, segment)
             self.passed_over[segment] = head
+        elif isinstance(error.getCause(), jpype.JClass("io.pravega.client.segment.impl.EndOfSegmentException")):
+            log.info("%s: segment %d is sealed, and read", self._stream, segment)
+            self._reader.closeSegment(segment)
+            self._ended[segment] = offset
+            return
         else:
             log.info("%s: reading segment %d again: %s", self._stream, segment, error)
             time.sleep(PAUSE_S)
@@ -141,6 +151,8 @@ class PravegaConsumer(Consumer):
         self._looked = now
         try:
             group = self._read()
+            if self._ended and self._ended.keys() - self._head().keys():
+                raise self._replaced()
             own = group.members.get(self._member)
             settled = own is not None and own.life == self._life and not group.free_for(self._member, time.time())
             if settled and now - self._renewed < RENEW_S:
@@ -155,10 +167,11 @@ class PravegaConsumer(Consumer):
             self._read_what_is_held()
 
     def _read_what_is_held(self) -> None:
-        reading = pairs(self._reader.offsets())
+        reading = self._offsets()
         held = set(self._group.held(self._member))
         for segment in reading.keys() - held:
             self._reader.closeSegment(segment)
+            self._ended.pop(segment, None)
         for segment in sorted(held - reading.keys()):
             self._reader.open(segment, self._group.offsets[segment])
             self._committed[segment] = self._group.offsets[segment]

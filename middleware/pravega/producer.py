@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from common.settings import Settings
-from middleware.base import EventTooLarge, Producer, PublishFailed
+from middleware.base import EventTooLarge, MiddlewareError, Producer, PublishFailed
 from middleware.pravega.jvm import raising
 
 MAX_IN_FLIGHT = 10_000
@@ -31,8 +32,9 @@ class PravegaProducer(Producer):
     """
 
     def __init__(self, open_writer: Callable[[], Any], settings: Settings, stream: str) -> None:
+        """`open_writer` makes a BlockWriter, or raises MiddlewareError."""
         self._open_writer = open_writer
-        self._writer = open_writer()
+        self._writer: Any = open_writer()
         self._stream = stream
         self._max_event_bytes = settings.max_event_bytes
         self._group_s = settings.publish_group_ms / 1000
@@ -55,15 +57,15 @@ class PravegaProducer(Producer):
     def flush(self) -> None:
         """As long as the server is away the client looks for it, for about two minutes."""
         self._hand_over()
-        with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
-            self._writer.push()
-            while not self._writer.flush(SLICE_MS):
+        if self._writer is None:  # it failed, and nothing was sent since
+            return
+        with self._writing() as writer:
+            writer.push()
+            while not writer.flush(SLICE_MS):
                 pass
-            failure = self._writer.failure()
-        if failure is not None:
-            self._writer.close()
-            self._writer = self._open_writer()
-            raise PublishFailed(f"Pravega did not take the events of {self._stream}: {failure}")
+            failure = writer.failure()
+            if failure is not None:
+                raise PublishFailed(f"Pravega did not take the events of {self._stream}: {failure}")
 
     def _hand_over(self) -> None:
         """Blocks while too many events are in flight. What failed is known at `flush`."""
@@ -71,13 +73,27 @@ class PravegaProducer(Producer):
             return
         group, self._group = self._group, []
         block = b"".join(group)
-        with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
-            np.frombuffer(self._writer.room(len(block)), np.uint8)[:] = np.frombuffer(block, np.uint8)
-            while not self._writer.offer(len(block), len(group), SLICE_MS):
+        with self._writing() as writer:
+            np.frombuffer(writer.room(len(block)), np.uint8)[:] = np.frombuffer(block, np.uint8)
+            while not writer.offer(len(block), len(group), SLICE_MS):
                 pass
+
+    @contextmanager
+    def _writing(self) -> Iterator[Any]:
+        """The writer, a new one after a failure: one that failed is closed, which ends its thread and connections."""
+        if self._writer is None:
+            self._writer = self._open_writer()
+        try:
+            with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
+                yield self._writer
+        except MiddlewareError:
+            failed, self._writer = self._writer, None
+            failed.close()
+            raise
 
     def close(self) -> None:
         try:
             self.flush()
         finally:
-            self._writer.close()
+            if self._writer is not None:
+                self._writer.close()

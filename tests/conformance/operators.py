@@ -68,8 +68,12 @@ class PravegaOperator:
             positions.put(segment(self._scope, to.stream, partition), jpype.JClass("java.lang.Long").valueOf(offset))
         assert self._streams.truncateStream(self._scope, to.stream, cut(self._stream(to.stream), positions))
 
-    def delete(self, stream: str) -> None:
+    def seal(self, stream: str) -> None:
+        """Nothing can be added to it any more."""
         assert self._streams.sealStream(self._scope, stream)
+
+    def delete(self, stream: str) -> None:
+        self.seal(stream)
         assert self._streams.deleteStream(self._scope, stream)
 
     def scale(self, stream: str, segments: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from confluent_kafka import Producer as Client
 
@@ -93,6 +95,19 @@ def test_an_end_that_was_truncated_is_reached(middleware: Middleware, stream: st
         assert read_to(consumer, end) == []
         publish(middleware, stream, numbered(200, 10))
         assert read_to(consumer, middleware.end(stream)) == numbered(200, 10)
+
+
+def test_a_new_group_begins_at_an_end_that_was_found_earlier(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    publish(middleware, stream, numbered(0, 100))
+    place, name = middleware.end(stream), group()
+    publish(middleware, stream, numbered(100, 50))
+    assert middleware.begin_at(stream, name, place)
+    with middleware.consumer(stream, name) as consumer:
+        assert read_to(consumer, middleware.end(stream)) == numbered(100, 50)
+    servers.operator().truncate(middleware.end(stream))
+    eventually("retention has passed it", lambda: not middleware.begin_at(stream, group(), place))
 
 
 def test_a_stream_that_was_made_anew_is_another_one(middleware: Middleware, stream: str, servers: Servers) -> None:
@@ -201,3 +216,33 @@ def test_a_stream_that_was_scaled_has_no_end_that_consumers_could_reach(
         return True
 
     eventually("the scale is seen", refused)
+
+
+@pytest.mark.only("pravega")
+def test_a_sealed_segment_is_not_opened_again(middleware: Middleware, stream: str, servers: Servers) -> None:
+    operator, name = servers.operator(), group()
+    assert isinstance(operator, PravegaOperator)
+    publish(middleware, stream, numbered(0, 100))
+    end = middleware.end(stream)
+    operator.seal(stream)
+    with middleware.consumer(stream, name) as consumer:
+        assert read_to(consumer, end) == numbered(0, 100)
+        assert consumer.poll(1, timeout=3) == []  # learns of the seal
+        consumer._reader = reader = Recorded(consumer._reader)  # type: ignore[attr-defined]
+        assert consumer.poll(1, timeout=3) == []
+        assert "open" not in reader.called
+        assert consumer.has_reached(end)
+        consumer.commit()
+    with middleware.consumer(stream, name) as consumer:
+        assert read_to(consumer, end) == []
+
+
+class Recorded:
+    """Hands on to another object, and notes what was called."""
+
+    def __init__(self, other: Any) -> None:
+        self._other, self.called = other, set[str]()
+
+    def __getattr__(self, name: str) -> Any:
+        self.called.add(name)
+        return getattr(self._other, name)

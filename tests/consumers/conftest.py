@@ -1,11 +1,19 @@
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from typing import TypeVar
 
 import pytest
 import redis
 
 from common.search.encoder import Encoder
 from common.settings import Settings
+from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
+from consumers.buckets import Buckets
+from consumers.runner import Handler
 from tests.common.search.servers import MilvusServer, redis_server
+from tests.memory import Memory
+
+H = TypeVar("H", bound=Handler)
 
 
 @pytest.fixture(scope="session")
@@ -34,3 +42,32 @@ def client(redis_url: str) -> redis.Redis:
     connected = redis.Redis.from_url(redis_url, decode_responses=True)
     connected.flushall()
     return connected
+
+
+@pytest.fixture
+def buckets(client: redis.Redis) -> Buckets:
+    """Complete ones, below `t:`; their marker is `m`."""
+    made = Buckets(client, "t:", Settings().rankings_kept_s)
+    assert made.begin_rebuild("one")
+    assert made.end_rebuild("one", "m")
+    return made
+
+
+@pytest.fixture
+def memory(settings: Settings) -> Memory:
+    """What consumers read and write."""
+    made = Memory(settings)
+    for stream, partitions in ((ENRICHED, 1), (HASHTAG_COUNTS, 2), (REJECTED, 1)):
+        made.create_stream(stream, partitions)
+    return made
+
+
+@pytest.fixture
+def ending() -> Iterator[Callable[[H], H]]:
+    """Takes handlers, to be closed when the test ends."""
+    with ExitStack() as stack:
+        def taken(handler: H) -> H:
+            stack.callback(handler.close)
+            return handler
+
+        yield taken

@@ -4,6 +4,7 @@ import time
 import pytest
 import redis
 
+from common.settings import Settings
 from common.tweets import TOTAL
 from consumers.buckets import HASHTAGS_PER_CALL, Buckets
 from consumers.ranking import Rankings
@@ -11,15 +12,7 @@ from consumers.ranking import Rankings
 pytestmark = pytest.mark.server
 
 NOW = int(time.time()) // 5 * 5
-KEPT_S = 7200
-
-
-@pytest.fixture
-def buckets(client: redis.Redis) -> Buckets:
-    made = Buckets(client, "t:", KEPT_S)
-    assert made.begin_rebuild("one")
-    assert made.end_rebuild("one", "m")
-    return made
+KEPT_S = Settings().rankings_kept_s
 
 
 def test_the_maximum_stays(buckets: Buckets, client: redis.Redis) -> None:

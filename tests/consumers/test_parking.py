@@ -12,7 +12,7 @@ from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED, REJECTED_EVENT_BYT
 from consumers.parking import Parking, readable
 from middleware.base import PublishFailed, Unreachable
 from tests.common.search.samples import tweet
-from tests.memory import Memory
+from tests.memory import Memory, MemoryConsumer
 
 BAD = b'{"tweet_id": "x"}'
 
@@ -93,6 +93,56 @@ def test_once_though_the_store_did_not_confirm(memory: Memory, start, taken: boo
         park(parking, 1)
     park(parking, 1)
     assert positions(memory) == [("search-consumer", f"{ENRICHED}/0/{offset}") for offset in (0, 1)]
+
+
+def test_what_is_parked_is_read_once(memory: Memory, start, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of further partitions, and after failures, only what came since is read."""
+    one, two = start(), start()
+    one.park([BAD] * 100, dict.fromkeys(range(100), "unreadable"), lambda index: f"7/{index}")
+    read = handed_out(monkeypatch)
+    park(two, 1)
+    assert sum(read) == 100
+    for partition in range(1, 5):
+        one.park([BAD], {0: "unreadable"}, lambda _, partition=partition: f"{partition}/0")
+        assert two.park([BAD], {0: "unreadable"}, lambda _, partition=partition: f"{partition}/0") == 0
+    memory.flush_failures.append(False)
+    with pytest.raises(PublishFailed):
+        park(two, 2)
+    assert park(two, 2) == 1
+    assert sum(read) < 250  # by each of the two, what was there once
+
+
+def test_all_is_read_where_the_stream_is_another_one(memory: Memory, start) -> None:
+    one = start()
+    park(one, 1)
+    memory.delete_stream(REJECTED)
+    memory.create_stream(REJECTED, 2)
+    start().park([BAD], {0: "unreadable"}, lambda _: "1/7")
+    assert one.park([BAD], {0: "unreadable"}, lambda _: "1/7") == 0
+
+
+def test_what_is_left_is_read_where_retention_took_some(memory: Memory, start) -> None:
+    one = start()
+    park(one, 1)
+    start().park([BAD] * 50, dict.fromkeys(range(50), "unreadable"), lambda index: f"1/{index}")
+    for partition in range(2):
+        memory.truncate(REJECTED, 5, partition)
+    left = {event.position for event in parked(memory)}
+    assert one.park([BAD] * 50, dict.fromkeys(range(50), "unreadable"), lambda index: f"1/{index}") == 50 - len(left)
+
+
+def handed_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many events each poll of any consumer gets from now on."""
+    counts: list[int] = []
+    poll = MemoryConsumer.poll
+
+    def counted(consumer: MemoryConsumer, max_events: int, timeout: float) -> list[bytes]:
+        events = poll(consumer, max_events, timeout)
+        counts.append(len(events))
+        return events
+
+    monkeypatch.setattr(MemoryConsumer, "poll", counted)
+    return counts
 
 
 def test_nothing_counts_as_parked_while_the_store_is_away(memory: Memory, start) -> None:

@@ -38,14 +38,6 @@ def short(client: redis.Redis) -> Iterator[redis.Redis]:
     client.flushall()
 
 
-@pytest.fixture
-def buckets(short: redis.Redis) -> Buckets:
-    made = Buckets(short, "t:", 7200)
-    assert made.begin_rebuild("one")
-    assert made.end_rebuild("one", "m")
-    return made
-
-
 def cache(client: redis.Redis, count: int) -> None:
     """Caches the results of so many searches, of 8 KiB each, as the API does."""
     for _ in range(count):

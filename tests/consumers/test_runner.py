@@ -1,5 +1,8 @@
 import errno
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
 import time
 
@@ -13,6 +16,7 @@ from consumers import runner
 from consumers.runner import Retry, Runner, Stopping, consume
 from middleware.base import UnknownStream, Unreachable
 from tests.memory import Memory
+from tests.stack import ROOT
 
 
 def test_what_is_down_is_tried_again(monkeypatch) -> None:
@@ -189,3 +193,20 @@ def test_a_stream_store_that_comes_back_is_read_on(memory: Memory) -> None:
     handler = Kept(stop, until=5)
     assert run(memory, handler, stop) == 0
     assert handler.events == [b"0", b"1", b"2", b"3", b"4"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_process_ends_in_time_whatever_its_handler_waits_for(number: signal.Signals) -> None:
+    consumer = subprocess.Popen(
+        [sys.executable, "-m", "tests.consumers.processes"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert consumer.stdout is not None
+        assert consumer.stdout.readline() == "waiting\n"
+        consumer.send_signal(number)
+        _, said = consumer.communicate(timeout=30)
+    finally:
+        consumer.kill()
+    assert consumer.returncode == 1
+    assert "comes again" in said

@@ -40,24 +40,8 @@ def settings(tmp_path: Path, milvus: MilvusServer, redis_url: str) -> Settings:
 
 
 @pytest.fixture
-def memory(settings: Settings) -> Memory:
-    made = Memory(settings)
-    made.create_stream(ENRICHED, 1)
-    made.create_stream(REJECTED, 1)
-    return made
-
-
-@pytest.fixture
-def make(settings: Settings, memory: Memory) -> Callable[[], Search]:
-    made: list[Search] = []
-
-    def start() -> Search:
-        made.append(Search(settings, "0", lambda _: memory))
-        return made[-1]
-
-    yield start
-    for consumer in made:
-        consumer.close()
+def make(settings: Settings, memory: Memory, ending) -> Callable[[], Search]:
+    return lambda: ending(Search(settings, "0", lambda _: memory))
 
 
 def place(index: int) -> str:

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import hypothesis
 import msgspec
@@ -40,24 +40,8 @@ def settings(client: redis.Redis, redis_url: str) -> Settings:
 
 
 @pytest.fixture
-def memory(settings: Settings) -> Memory:
-    made = Memory(settings)
-    made.create_stream(HASHTAG_COUNTS, 2)
-    made.create_stream(REJECTED, 1)
-    return made
-
-
-@pytest.fixture
-def start(settings: Settings, memory: Memory) -> Iterator[Callable[..., Trending]]:
-    made: list[Trending] = []
-
-    def begin(member: str = "0") -> Trending:
-        made.append(Trending(settings, member, lambda _: memory))
-        return made[-1]
-
-    yield begin
-    for each in made:
-        each.close()
+def start(settings: Settings, memory: Memory, ending) -> Callable[..., Trending]:
+    return lambda member="0": ending(Trending(settings, member, lambda _: memory))
 
 
 def publish(memory: Memory, *events: bytes) -> None:

@@ -10,10 +10,13 @@ from typing import Any
 
 from common.settings import Settings
 from common.tweets import RAW
+from ingest.publisher import Publisher
 from ingest.source import Payload, examine, parse
+from ingest.stamp import Stamper
 from tests.memory import Memory
 
 NO_REDIS = "redis://127.0.0.1:1/0"
+RUN = "run-1"
 
 
 def settings_in(home: Path, **more: Any) -> Settings:
@@ -28,6 +31,18 @@ def memory(settings: Settings, partitions: int = 2) -> Memory:
 
 def payloads(count: int, first: int = 0) -> list[Payload]:
     return [examine(b'{"data":{"id":"%d","author_id":"%d"}}' % (n, n % 7)) for n in range(first, first + count)]
+
+
+def publish(publisher: Publisher, count: int) -> None:
+    publisher.publish([5] * count, payloads(count, publisher.total))
+
+
+def others(middleware: Memory, run: str, first: int, count: int) -> None:
+    """Another ingester's events."""
+    stamper = Stamper("test", run, 1 << 20)
+    with middleware.producer(RAW) as producer:
+        for seq, payload in enumerate(payloads(count), first):
+            producer.send(payload.author_id, stamper.event(seq, 5, payload))
 
 
 def seqs(middleware: Memory, run: str) -> Counter[int]:

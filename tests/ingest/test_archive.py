@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from common.settings import Settings
-from ingest.archive import Archive, compress, held, prune, read, settle_ended
+from ingest.archive import Archive, compress, held, prune, read, settle, settle_ended
 from ingest.manifest import ManifestWriter
+from ingest.resume import dead_runs
 from ingest.source import examine
 from ingest.stamp import Stamper
 from tests.ingest.over_memory import eventually
@@ -62,7 +63,11 @@ def test_everything_written_is_read_in_order(settings: Settings) -> None:
 
 
 def test_full_files_are_compressed_and_named_by_their_first_event(settings: Settings) -> None:
-    write(settings, 0, 100)
+    archive = Archive(settings, RUN)
+    for seq in range(100):
+        archive.append(lines(seq, 1), seq)
+    assert eventually(lambda: files(settings)[-2].endswith(".zst"))
+    archive.close()
     names = files(settings)
     assert len(names) > 3
     assert [name.endswith(".zst") for name in names] == [True] * (len(names) - 1) + [False]
@@ -175,10 +180,47 @@ def test_what_ended_runs_left_is_settled_at_the_next_start(settings: Settings) -
     with going_on(settings, 0, "alive") as alive:
         write(settings, 0, 10, "alive")
         alive.finish()
-        settle_ended(settings)  # it is finished, and still in somebody's hands
+        settle_ended(settings, threading.Event())  # it is finished, and still in somebody's hands
         assert {path.suffix for path in (settings.archive_dir / "alive").iterdir()} == {".jsonl"}
     assert {path.suffix for path in folder.iterdir()} == {".zst"}
     assert [entry.seq for entry in read(settings, "ended-1", 0)] == list(range(100))
+
+
+def test_settling_many_files_ends_when_it_is_to_stop(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as were left when there was no room to compress them."""
+    folder, stop = settings.archive_dir / RUN, threading.Event()
+    folder.mkdir(parents=True)
+    for seq in range(5):
+        (folder / f"{seq:012d}.jsonl").write_bytes(lines(seq, 1)[0])
+
+    def compress_and_stop(path: Path) -> None:
+        compress(path)
+        stop.set()
+    monkeypatch.setattr("ingest.archive.compress", compress_and_stop)
+    settle(folder, stop)
+    assert [path.suffix for path in sorted(folder.iterdir())] == [".zst"] + [".jsonl"] * 4
+
+
+def test_runs_that_may_be_resumed_are_not_locked_meanwhile(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who resumes would take a run for alive whose lock is held, be it for a moment."""
+    with going_on(settings, 10, "died"):
+        write(settings, 0, 10, "died")
+    ended(settings, "ended")
+    seen: list[list[str]] = []
+    claim = ManifestWriter.claim
+
+    def look_beside(path: Path) -> ManifestWriter | None:
+        writer = claim(path)
+        monkeypatch.setattr(ManifestWriter, "claim", claim)
+        runs = list(dead_runs(settings))
+        seen.append([run.manifest.run for run in runs])
+        for run in runs:
+            run.close()
+        monkeypatch.setattr(ManifestWriter, "claim", look_beside)
+        return writer
+    monkeypatch.setattr(ManifestWriter, "claim", look_beside)
+    settle_ended(settings, threading.Event())
+    assert seen == [["died"]]
 
 
 def test_tidying_that_fails_is_tried_again(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,16 +3,14 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterator
 
-import orjson
 import pytest
 from flask.testing import FlaskClient
 
 from common.settings import Settings
-from common.tweets import RAW
 from ingest.http import create_app
 from ingest.manifest import read_manifests
-from middleware import connect
 from tests.conformance.servers import Servers
+from tests.ingest.reading import published
 from tests.stack import eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
@@ -35,16 +33,6 @@ def client(settings: Settings) -> Iterator[FlaskClient]:
 AUTHORISED = {"Authorization": "Bearer token"}
 
 
-def events(settings: Settings, run: str) -> list[dict]:
-    with connect(settings) as middleware:
-        with middleware.consumer(RAW, f"read-{run}", start="head") as consumer:
-            found: list[dict] = []
-            while polled := consumer.poll(10_000, timeout=3):
-                found += [event for event in map(orjson.loads, polled) if event["ingest"]["run"] == run]
-        middleware.forget_group(RAW, f"read-{run}")
-    return found
-
-
 def test_good_lines_are_published_and_bad_ones_named(client: FlaskClient, settings: Settings) -> None:
     body = b'{"data":{"id":"1"}}\n\n[1]\n{bad\n"\xff"\n{"a":"' + b"x" * settings.max_event_bytes + b'"}\n{"data":{}}'
     answer = client.post("/api/v1/tweets", data=body, headers=AUTHORISED)
@@ -55,7 +43,7 @@ def test_good_lines_are_published_and_bad_ones_named(client: FlaskClient, settin
     ]}
     run = max((m for m in read_manifests(settings).values() if m.source == "http"), key=lambda m: m.started_at_us)
     assert (run.acknowledged, run.finished) == (2, False)
-    assert [event["data"] for event in sorted(events(settings, run.run), key=lambda e: e["ingest"]["seq"])] == [
+    assert [event["data"] for event in sorted(published(settings, run.run), key=lambda e: e["ingest"]["seq"])] == [
         {"id": "1"}, {}]
     client.application.extensions["inbox"].close()
     assert read_manifests(settings)[run.run].total == 2

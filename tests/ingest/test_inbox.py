@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -27,17 +26,12 @@ from ingest.source import Payload
 from ingest.waiting import Pushed, Waiting
 from middleware.base import Unreachable
 from tests.ingest.bodies import bodies
-from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
+from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs
 from tests.memory import Memory
 from web.openapi import PUSH
 
 AUTHORISED = {"Authorization": "Bearer token"}
 TWEET = b'{"data":{"id":"1","author_id":"2"}}'
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return settings_in(tmp_path)
 
 
 @pytest.fixture
@@ -70,11 +64,16 @@ def client(settings: Settings, middleware: Memory) -> Iterator[FlaskClient]:
     app.extensions["inbox"].close()
 
 
-def push(client: FlaskClient, body: bytes = TWEET) -> TestResponse:
-    answer = client.post("/api/v1/tweets", data=body, headers=AUTHORISED)
-    assert answer.status_code in PUSH["responses"]
+def push(client: FlaskClient, body: bytes = TWEET, headers: Mapping[str, str] = AUTHORISED) -> TestResponse:
+    answer = client.post("/api/v1/tweets", data=body, headers=headers)
+    described = PUSH["responses"][answer.status_code]
+    assert {*answer.headers.keys()} - {"Content-Type", "Content-Length"} == {*described.get("headers", {})}
     assert answer.status_code == 200 or answer.content_type == "application/problem+json"
     return answer
+
+
+def test_who_has_no_token_is_told_how_to_send_one(client: FlaskClient) -> None:
+    assert push(client, headers={}).status_code == 401
 
 
 def run_of(settings: Settings) -> Manifest:

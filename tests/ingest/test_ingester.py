@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -16,10 +15,8 @@ from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher, Stranded
 from ingest.resume import dead_runs, recover
 from ingest.source import Payload, Source
-from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
+from tests.ingest.over_memory import RUN, each_once, eventually, payloads, seqs
 from tests.memory import Memory
-
-RUN = "run-1"
 
 
 class Stream(Source):
@@ -45,16 +42,6 @@ class Failing(Stream):
         if not self._left:
             raise ConnectionError("the stream is gone")
         return super().take(sent_at_us)
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return settings_in(tmp_path)
-
-
-@pytest.fixture
-def middleware(settings: Settings) -> Memory:
-    return memory(settings)
 
 
 def run(

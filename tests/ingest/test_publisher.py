@@ -1,67 +1,32 @@
-"""Publishing, reading back and recovering, over a middleware in memory."""
+"""Publishing and recovering, over a middleware in memory."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
-import orjson
 import pytest
 from redis import Redis
 
 from common.settings import Settings
 from common.stages import read_scheduled, read_stages, read_totals
-from common.tweets import RAW
 from ingest import archive
 from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher, Stranded
-from ingest.readback import published
 from ingest.resume import dead_runs, recover
-from ingest.source import examine
-from ingest.stamp import Stamper
 from middleware.base import Unreachable
 from tests.common.search.servers import redis_server
-from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
-from tests.memory import Memory
-
-RUN = "run-1"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return settings_in(tmp_path)
-
-
-@pytest.fixture
-def middleware(settings: Settings) -> Memory:
-    return memory(settings)
+from tests.ingest.over_memory import RUN, each_once, eventually, payloads, publish, seqs, settings_in
+from tests.memory import Memory, MemoryProducer
 
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.publisher.FIRST_WAIT_SECONDS", 0.001)
     monkeypatch.setattr("ingest.resume.READY_SECONDS", 0.0)
-
-
-@pytest.fixture
-def publisher(settings: Settings, middleware: Memory) -> Iterator[Publisher]:
-    with Publisher(settings, middleware, ManifestWriter.create(settings, RUN, "test", {}), patience_s=0.05) as made:
-        yield made
-
-
-def publish(publisher: Publisher, count: int) -> None:
-    publisher.publish([5] * count, payloads(count, publisher.total))
-
-
-def others(middleware: Memory, run: str, first: int, count: int) -> None:
-    """Another ingester's events."""
-    stamper = Stamper("test", run, 1 << 20)
-    with middleware.producer(RAW) as producer:
-        for seq, payload in enumerate(payloads(count), first):
-            producer.send(payload.author_id, stamper.event(seq, 5, payload))
 
 
 def test_what_is_published_is_archived_and_acknowledged(
@@ -83,6 +48,27 @@ def test_a_group_whose_flush_failed_is_in_the_stream_once(
     publish(publisher, 5)
     assert seqs(middleware, RUN) == each_once(10)
     assert not publisher.failing
+
+
+def test_of_an_outage_one_producer_is_left(middleware: Memory, publisher: Publisher, monkeypatch) -> None:
+    opened: list[MemoryProducer] = []
+    closed: list[MemoryProducer] = []
+    monkeypatch.setattr(MemoryProducer, "__init__", recording(MemoryProducer.__init__, opened))
+    monkeypatch.setattr(MemoryProducer, "close", recording(MemoryProducer.close, closed))
+    publish(publisher, 5)
+    middleware.flush_failures.extend([False, True, False, False])
+    publish(publisher, 5)
+    publish(publisher, 5)
+    assert len(opened) - len(closed) == 1
+    publisher.close()
+    assert len(opened) == len(closed)
+
+
+def recording(method: Callable[..., None], calls: list[MemoryProducer]) -> Callable[..., None]:
+    def recorded(producer: MemoryProducer, *arguments: Any) -> None:
+        calls.append(producer)
+        method(producer, *arguments)
+    return recorded
 
 
 def test_a_middleware_that_stays_away_strands_the_run_which_is_recovered(
@@ -173,51 +159,3 @@ def test_two_runs_of_one_source_at_once_add_up_in_every_counter(tmp_path: Path, 
         assert (stage.total, sum(count for _, _, count in stage.spans)) == (60, 60)
         now = int(time.time())
         assert read_scheduled(client, prefix, now - 60, now + 1)["published"].get_total_count() == 60
-
-
-class TestReadback:
-    def test_ends_where_the_stream_ended_though_others_go_on(self, middleware: Memory) -> None:
-        others(middleware, RUN, 0, 20)
-        middleware.on_poll = lambda: others(middleware, "other", 0, 5)
-        assert published(middleware, RUN, 5) == set(range(5, 20))
-
-    def test_of_two_publishers_do_not_wait_for_each_other(self, middleware: Memory) -> None:
-        """Each goes on publishing as soon as it has read, while the other reads."""
-        others(middleware, "run-1", 0, 20)
-        others(middleware, "run-2", 0, 20)
-
-        def go_on() -> None:
-            middleware.on_poll = lambda: others(middleware, "run-2", 20, 5)
-            assert published(middleware, "run-2", 0) >= set(range(20))
-        middleware.on_poll = go_on
-        assert published(middleware, "run-1", 0) == set(range(20))
-
-    def test_of_an_empty_stream_is_empty(self, middleware: Memory) -> None:
-        assert published(middleware, RUN, 0) == set()
-        assert middleware.logs[RAW].groups == {}
-
-    def test_looks_at_the_stamp_only(self, middleware: Memory) -> None:
-        forged = examine(b'{"run":"run-1","seq":5},"data":{"x":{"run":"run-1","seq":5}}}')
-        nested = examine(b'{"a":{"ingest":{"sent_at_us":5,"source":"x","run":"run-1","seq":5}}}')
-        with middleware.producer(RAW) as producer:
-            for seq, payload in enumerate([forged, nested, examine(b'{"b":{"run":"run-1","seq":5}}')]):
-                producer.send("", Stamper("test", "other", 1 << 20).event(seq, 5, payload))
-        assert published(middleware, RUN, 0) == set()
-
-    def test_begins_again_when_retention_overtakes_it(self, middleware: Memory) -> None:
-        others(middleware, RUN, 0, 20)
-        polls = iter([1, 2])
-
-        def retention() -> None:
-            if next(polls, 0) == 1:
-                for n, partition in enumerate(middleware.logs[RAW].partitions):
-                    middleware.truncate(RAW, partition.head + 1, n)
-        middleware.on_poll = retention
-        kept = {orjson.loads(e)["ingest"]["seq"] for part in middleware.logs[RAW].partitions for e in part.events[1:]}
-        assert published(middleware, RUN, 0) == kept
-
-    def test_gives_up_in_time(self, middleware: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("ingest.readback.POLL_EVENTS", 1)
-        others(middleware, RUN, 0, 20)
-        with pytest.raises(Unreachable):
-            published(middleware, RUN, 0, timeout=0)

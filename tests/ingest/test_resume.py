@@ -8,14 +8,12 @@ import threading
 from collections import Counter
 from pathlib import Path
 
-import orjson
 import pytest
 
-from common.tweets import RAW
 from consumers.runner import Retry
 from ingest.manifest import Manifest, ManifestWriter, read_manifests
-from middleware import connect
 from tests.conformance.servers import Servers
+from tests.ingest.reading import published
 from tests.stack import eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
@@ -23,17 +21,6 @@ pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
 
 def manifest(servers: Servers, run: str) -> Manifest:
     return read_manifests(servers.settings())[run]
-
-
-def stamps(servers: Servers, run: str) -> list[dict]:
-    """The events of a run in the stream."""
-    with connect(servers.settings()) as middleware:
-        with middleware.consumer(RAW, f"stamps-{run}", start="head") as consumer:
-            found: list[dict] = []
-            while polled := consumer.poll(10_000, timeout=3):
-                found += [event for event in map(orjson.loads, polled) if event["ingest"]["run"] == run]
-        middleware.forget_group(RAW, f"stamps-{run}")
-    return found
 
 
 def kill_at(servers: Servers, run: str, acknowledged: int, *words: str) -> None:
@@ -50,7 +37,7 @@ def kill_at(servers: Servers, run: str, acknowledged: int, *words: str) -> None:
 
 def assert_each_once(servers: Servers, run: str, count: int) -> list[dict]:
     # As every consumer does: the controller may look for a segment store that was killed a little longer than a writer.
-    events = Retry(threading.Event())("reading it back", lambda: stamps(servers, run))
+    events = Retry(threading.Event())("reading it back", lambda: published(servers.settings(), run))
     assert Counter(event["ingest"]["seq"] for event in events) == Counter(range(count))
     assert (manifest(servers, run).finished, manifest(servers, run).total) == (True, count)
     return events

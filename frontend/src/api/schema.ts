@@ -387,6 +387,8 @@ export interface paths {
                 /** @description The bearer token is missing or wrong */
                 401: {
                     headers: {
+                        /** @description how to authenticate: `Bearer` */
+                        "WWW-Authenticate"?: string;
                         [name: string]: unknown;
                     };
                     content: {
@@ -422,9 +424,11 @@ export interface paths {
                         "application/problem+json": components["schemas"]["Problem"];
                     };
                 };
-                /** @description The disk is full: nothing was published, and nothing is lost by asking again when there is room */
+                /** @description The disk is full: nothing was published; push it again after `Retry-After` seconds */
                 507: {
                     headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
                         [name: string]: unknown;
                     };
                     content: {

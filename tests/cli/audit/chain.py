@@ -16,7 +16,8 @@ from cli.audit.collect import Collector
 from cli.audit.ledger import Finding
 from cli.audit.reader import reading
 from common.lost import read_lost
-from common.search.store import Store, tweets
+from common.search.store import Store
+from common.search.table import tweets
 from common.settings import Settings
 from common.tweets import (
     BUCKET_SECONDS,

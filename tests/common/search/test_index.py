@@ -7,7 +7,8 @@ from pymilvus import DataType, MilvusClient
 
 from common.held import Held
 from common.search.encoder import DIMENSIONS
-from common.search.index import SLICES, Index, IndexDown, connection
+from common.search.index import SLICES, Index, IndexDown
+from common.search.milvus import connection
 from common.search.rows import IndexRows
 from common.search.store import Store
 from tests.common.search.samples import tweet

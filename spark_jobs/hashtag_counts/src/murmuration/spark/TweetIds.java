@@ -1,11 +1,13 @@
 package murmuration.spark;
 
 import java.nio.ByteBuffer;
+import java.security.SecureRandom;
 
 /** A set of tweet ids, any 64 bits: counted from 1, hashed or X's. Packed as their number and, in no order, they. */
 final class TweetIds {
     private static final int SMALLEST = 64;
-    private static final long GOLDEN_RATIO = 0x9E3779B97F4A7C15L;
+    /** Odd; of this process alone: whoever knew it could choose ids that all want the same place. */
+    private static final long MULTIPLIER = new SecureRandom().nextLong() | 1;
 
     private long[] table; // open addressing, at most half full; 0 is a free place
     private int used;
@@ -65,7 +67,7 @@ final class TweetIds {
 
     /** By the upper bits of a product, which are the well mixed ones. */
     private static int place(long id, int mask) {
-        return (int) (id * GOLDEN_RATIO >>> Long.numberOfLeadingZeros(mask));
+        return (int) (id * MULTIPLIER >>> Long.numberOfLeadingZeros(mask));
     }
 
     private void grow() {

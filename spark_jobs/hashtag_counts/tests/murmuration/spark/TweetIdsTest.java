@@ -40,6 +40,27 @@ class TweetIdsTest {
         }
     }
 
+    /** Whose products with the golden ratio, a usual multiplier, are 1, 2, 3, …: all of them want the first place. */
+    @Test
+    void chosenIdsTakeNoLongerThanOthers() {
+        long inverse = 1;
+        for (int doubled = 0; doubled < 6; doubled++) {
+            inverse *= 2 - 0x9E3779B97F4A7C15L * inverse; // Newton: twice as many bits are right each time
+        }
+        assertEquals(1, 0x9E3779B97F4A7C15L * inverse);
+        long others = Math.max(nanosToAdd(1L << 22), nanosToAdd(1L << 22));
+        assertTrue(nanosToAdd(inverse) < 30 * others);
+    }
+
+    private static long nanosToAdd(long step) {
+        long began = System.nanoTime();
+        TweetIds ids = new TweetIds();
+        for (long n = 1; n <= 100_000; n++) {
+            assertTrue(ids.add(n * step));
+        }
+        return System.nanoTime() - began;
+    }
+
     @Test
     void whatFollowsIsNotRead() {
         Packing packed = new Packing(0);

@@ -1,0 +1,33 @@
+"""What test_runner.py runs as a process of its own, over a middleware in memory."""
+
+from __future__ import annotations
+
+import threading
+
+from common.settings import Settings
+from common.tweets import RAW
+from consumers import runner
+from tests.consumers.test_runner import Kept
+from tests.memory import Memory
+
+
+class Waiting(Kept):
+    """A handler that waits for somebody who does not come."""
+
+    def handle(self, events: list[bytes], place: runner.Place) -> None:
+        print("waiting", flush=True)
+        threading.Event().wait()
+
+
+def connect(settings: Settings) -> Memory:
+    memory = Memory(settings)
+    memory.create_stream(RAW, 1)
+    with memory.producer(RAW) as producer:
+        producer.send("key", b"event")
+    return memory
+
+
+if __name__ == "__main__":
+    runner.connect = connect  # type: ignore[attr-defined]
+    runner.END_S = 0.5
+    runner.main("group", RAW, lambda settings, member: Waiting(threading.Event()), 10, 0.1)

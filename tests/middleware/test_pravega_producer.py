@@ -1,0 +1,93 @@
+"""What the producer makes of the client's writers, which here are written in Python: it leaves none behind."""
+
+import pytest
+
+from common.settings import Settings
+from middleware.base import PublishFailed, Unreachable
+from middleware.pravega.producer import MAX_GROUP_EVENTS, PravegaProducer
+
+
+class Writer:
+    """As BlockWriter; `why`: what its flush tells."""
+
+    def __init__(self, why: str | None) -> None:
+        self._why, self._room = why, bytearray(1 << 20)
+        self.events, self.closed = 0, False
+
+    def room(self, size: int) -> memoryview:
+        return memoryview(self._room)[:size]
+
+    def offer(self, size: int, events: int, timeout_ms: int) -> bool:
+        if self._why == "refused":
+            raise PublishFailed("refused")
+        self.events += events
+        return True
+
+    def push(self) -> None:
+        assert not self.closed
+
+    def flush(self, timeout_ms: int) -> bool:
+        return True
+
+    def failure(self) -> str | None:
+        return self._why
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Client:
+    """Opens a writer for each of `fates`: why it fails, or None; or raises, if that is an error."""
+
+    def __init__(self, *fates: str | Exception | None) -> None:
+        self._fates = iter(fates)
+        self.writers: list[Writer] = []
+
+    def __call__(self) -> Writer:
+        fate = next(self._fates)
+        if isinstance(fate, Exception):
+            raise fate
+        self.writers.append(Writer(fate))
+        return self.writers[-1]
+
+    def producer(self) -> PravegaProducer:
+        return PravegaProducer(self, Settings(), "stream")
+
+
+def publish(producer: PravegaProducer, events: int = 1) -> None:
+    for _ in range(events):
+        producer.send("key", b"event")
+    producer.flush()
+
+
+def test_of_a_long_outage_one_writer_is_left() -> None:
+    client = Client("away", Unreachable("away"), "away", None)
+    producer = client.producer()
+    for _ in range(3):
+        with pytest.raises((PublishFailed, Unreachable)):
+            publish(producer)
+    publish(producer)
+    assert [writer.closed for writer in client.writers] == [True, True, False]
+    assert client.writers[-1].events == 1
+    producer.close()
+    assert client.writers[-1].closed
+
+
+def test_a_writer_that_takes_no_block_is_closed() -> None:
+    client = Client("refused", None)
+    producer = client.producer()
+    with pytest.raises(PublishFailed):
+        publish(producer, MAX_GROUP_EVENTS)
+    assert client.writers[0].closed
+    publish(producer)
+    producer.close()
+    assert [writer.events for writer in client.writers] == [0, 1]
+
+
+def test_closing_after_a_failure_opens_nothing() -> None:
+    client = Client("away")
+    producer = client.producer()
+    with pytest.raises(PublishFailed):
+        publish(producer)
+    producer.close()
+    assert [writer.closed for writer in client.writers] == [True]
