@@ -25,12 +25,15 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
     if wipe and not yes and sys.stdin.isatty():
         click.confirm(f"Remove everything that instance {settings.instance} stored in {settings.instance_dir}?",
                       abort=True)
-    if supervision.is_running(settings):
-        supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
-        click.echo(f"instance {settings.instance} is stopped"
-                   + ("" if wipe else f"; its data stays in {settings.instance_dir}"))
-    else:
-        click.echo(f"instance {settings.instance} was not running")
+    stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
+    try:
+        if supervision.is_running(settings):
+            supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
+            click.echo(f"instance {settings.instance} is stopped{stays}")
+        else:
+            click.echo(f"instance {settings.instance} was not running")
+    except supervision.NotAnswering:  # it is among what is left, with everything that it started
+        click.echo(f"the process manager of instance {settings.instance} does not answer: all is killed{stays}")
     for name in instances.end_leftovers(settings):
         click.echo(f"ended a leftover of the instance: {name}")
     if wipe:
