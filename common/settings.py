@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from common import files
@@ -30,6 +31,8 @@ FACTS_OF_A_RUNNING_INSTANCE = (
     "rankings_kept_s", "ingest_token",
 )
 
+
+HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 
 NOT_SAVED = ("home", "x_bearer_token", "jvm_options", "spark_jvm_options")
 
@@ -135,6 +138,21 @@ class Settings(BaseSettings):
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )
 
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _names(cls, value: str) -> str:
+        names = _listed(value)
+        if not names:
+            raise ValueError("no name is left that our servers would answer to: give one at least, such as localhost")
+        if wrong := [name for name in names if not HOST_NAME.fullmatch(name)]:
+            raise ValueError(f"{wrong[0]!r} is no name of a host")
+        return value
+
+    @property
+    def host_names(self) -> list[str]:
+        """Those of `allowed_hosts`, in small letters; one at least."""
+        return _listed(self.allowed_hosts)
+
     @cached_property
     def instance_dir(self) -> Path:
         """Folder of the instance; what is apart by middleware lies in `state_dir`."""
@@ -222,6 +240,10 @@ class Settings(BaseSettings):
         free = wished.model_fields_set - set(FACTS_OF_A_RUNNING_INSTANCE)
         running = {name: value for name, value in read(wished.settings_file).items() if name not in free}
         return cls.chosen(**{**flags, **running})
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip().lower() for name in names.split(",") if name.strip()]
 
 
 def read(file: Path) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from cli import up as command
 from cli.main import murmur
 from common.settings import Settings
 from deploy.local import state, supervision
+from tests.stack import PORT_BASE
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     home = tmp_path / ".murmur"
     monkeypatch.setenv("MURMUR_HOME", str(home))
-    monkeypatch.setenv("MURMUR_PORT_BASE", "28000")
+    monkeypatch.setenv("MURMUR_PORT_BASE", str(PORT_BASE))
     monkeypatch.chdir(tmp_path)
     return home
 
