@@ -14,6 +14,7 @@ from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -61,7 +62,7 @@ class Port(IntEnum):
 class Settings(BaseSettings):
     """Settings of one instance. Sizes in bytes, times in the unit of the name."""
 
-    model_config = SettingsConfigDict(env_prefix="MURMUR_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="MURMUR_", extra="ignore", hide_input_in_errors=True)
 
     # -- which instance, and where
     home: Path = Field(Path(".murmur"), description="folder of state, logs, checkpoints and downloaded servers")
@@ -137,6 +138,15 @@ class Settings(BaseSettings):
     allowed_hosts: str = Field(
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )
+
+    @field_validator("redis_url", "milvus_uri", "database_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        try:
+            _ = urlsplit(value).port
+        except ValueError:  # it would tell a part of the password
+            raise ValueError("no address of a server: write / as %2F, and # as %23, in a password") from None
+        return value
 
     @field_validator("allowed_hosts")
     @classmethod
