@@ -13,8 +13,10 @@ from deploy.local import instances, processes, supervision
 
 
 @click.command()
-@click.option("--wipe", is_flag=True, help="Also remove everything that the instance stored, on every middleware.")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--wipe", is_flag=True,
+              help="Also remove everything that the instance stored in its folder, on every middleware. "
+                   "What it stored in servers elsewhere, by a setting, stays.")
+@click.option("--yes", is_flag=True, help="Remove it without a question.")
 @options.instance
 def down(wipe: bool, yes: bool, instance: str | None) -> None:
     """Stop an instance; its data stays unless --wipe is given."""
@@ -22,21 +24,38 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
     if not settings.instance_dir.exists():
         click.echo(f"there is no instance {settings.instance}")
         return
-    if wipe and not yes and sys.stdin.isatty():
-        click.confirm(f"Remove everything that instance {settings.instance} stored in {settings.instance_dir}?",
-                      abort=True)
-    if supervision.is_running(settings):
-        supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
-        click.echo(f"instance {settings.instance} is stopped"
-                   + ("" if wipe else f"; its data stays in {settings.instance_dir}"))
-    else:
-        click.echo(f"instance {settings.instance} was not running")
+    if wipe and not yes:
+        confirm(settings)
+    stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
+    try:
+        if supervision.is_running(settings):
+            supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
+            click.echo(f"instance {settings.instance} is stopped{stays}")
+        else:
+            click.echo(f"instance {settings.instance} was not running")
+    except supervision.NotAnswering:  # it is among what is left, with everything that it started
+        click.echo(f"the process manager of instance {settings.instance} does not answer: all is killed{stays}")
     for name in instances.end_leftovers(settings):
         click.echo(f"ended a leftover of the instance: {name}")
     if wipe:
         with instances.registry(settings.home):
             shutil.rmtree(settings.instance_dir)
-        click.echo(f"instance {settings.instance} is removed")
+        click.echo(f"instance {settings.instance} is removed{elsewhere(settings)}")
+
+
+def confirm(settings: Settings) -> None:
+    """Asks whoever is there; nobody's answer is no."""
+    if not sys.stdin.isatty():
+        raise click.UsageError(f"--wipe removes everything in {settings.instance_dir}: without a terminal to ask, give "
+                               "--yes too. Nothing was touched.")
+    click.confirm(f"Remove everything that instance {settings.instance} stored in {settings.instance_dir}"
+                  f"{elsewhere(settings)}?", abort=True)
+
+
+def elsewhere(settings: Settings) -> str:
+    """What a wipe leaves, by the settings that name it."""
+    named = [name for name in ("middleware_uri", "redis_url", "milvus_uri", "database_url") if getattr(settings, name)]
+    return f" (what it stored by {', '.join(named)} stays there)" if named else ""
 
 
 def found(instance: str | None) -> Settings:

@@ -14,13 +14,13 @@ from deploy.local.instances import PortTaken
 from deploy.local.process import MissingProgram
 from deploy.local.readiness import NotReady
 from deploy.local.state import StateRefused
-from deploy.local.supervision import NotRunning
+from deploy.local.supervision import NotAnswering, NotRunning
 from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
 from middleware.base import MiddlewareError
 
 EXPECTED = (
-    MissingProgram, PortTaken, NotRunning, NotReady, StateRefused, SettingsUnreadable, MiddlewareError, DiskShort,
-    GeneratorFailed, StackBroken,
+    MissingProgram, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused, SettingsUnreadable, MiddlewareError,
+    DiskShort, GeneratorFailed, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 

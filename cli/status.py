@@ -9,19 +9,14 @@ from typing import Any
 
 import click
 import psutil
-import redis
-from sqlalchemy.exc import SQLAlchemyError
 
 from cli import options, stores
-from common import retention
+from cli.asked import Answers, ask
 from common.addresses import masked
 from common.held import Held
-from common.search.store import Store
 from common.settings import Durability, Settings
-from common.tweets import Reader
 from deploy.local import processes, supervision
-from middleware import connect
-from middleware.base import MiddlewareError
+from middleware import implementation
 
 
 @click.command()
@@ -43,43 +38,23 @@ def described(settings: Settings) -> dict[str, Any]:
     """The instance as `status --json` shows it, null where unknown. A durability was either asked of the running
     server, or is what that was configured with."""
     running = running_processes(settings)
-    durability, asked = in_force(settings) if running else (None, False)
+    answers = ask(settings) if running != [] else Answers(stores=[])
     return {
         "instance": settings.instance,
         "url": settings.url,
         "middleware": settings.middleware,
-        "durability": durability,
-        "durability_asked": asked,
+        "durability": answers.middleware,
+        "durability_asked": implementation(settings.middleware).asks_durability,
         "processes": running,
         "database": {
             "path": masked(settings.database_address.removeprefix("sqlite:///")),
-            "durability": of_database(settings) if running else None,
+            "durability": answers.database,
             "asked": not settings.database_address.startswith("sqlite"),
         },
         "index": {"address": masked(settings.milvus_address), "durability": of_index(settings), "asked": False},
-        "retention": of_readers(settings),
-        "stores": [asdict(one) for one in stores.held(settings)] if running else [],
+        "retention": answers.retention,
+        "stores": [asdict(one) for one in answers.stores],
     }
-
-
-def in_force(settings: Settings) -> tuple[Durability | None, bool]:
-    """The middleware's durability, None while it does not answer, and whether the running server was asked."""
-    with connect(settings) as middleware:
-        try:
-            return middleware.durability_in_force(), middleware.asks_durability
-        except MiddlewareError:
-            return None, middleware.asks_durability
-
-
-def of_database(settings: Settings) -> Durability | None:
-    """What the database says; None where it does not answer."""
-    store = Store.open(settings)
-    try:
-        return store.durability()
-    except (SQLAlchemyError, OSError):
-        return None
-    finally:
-        store.close()
 
 
 def of_index(settings: Settings) -> Durability | None:
@@ -87,20 +62,14 @@ def of_index(settings: Settings) -> Durability | None:
     return None if settings.milvus_uri else processes.INDEX_DURABILITY
 
 
-def of_readers(settings: Settings) -> dict[Reader, float | None]:
-    """Share of the retention that each has used; None where nobody has looked within a minute."""
-    try:
-        client = redis.Redis.from_url(settings.redis_address, decode_responses=True, socket_timeout=2)
-        return retention.read(client, settings.redis_prefix)
-    except redis.RedisError:
-        return retention.unknown()
-
-
-def running_processes(settings: Settings) -> list[dict[str, Any]]:
+def running_processes(settings: Settings) -> list[dict[str, Any]] | None:
+    """None where the process manager does not answer."""
     try:
         infos = supervision.ask(settings).getAllProcessInfo()
     except supervision.NotRunning:
         return []
+    except supervision.NotAnswering:
+        return None
     return [described_process(info) for info in infos]
 
 
@@ -132,9 +101,11 @@ def measured(pid: int | None) -> dict[str, Any]:
 def as_text(found: dict[str, Any]) -> str:
     durability = kind(found["durability"], found["durability_asked"])
     lines = [f"instance {found['instance']}: {found['middleware']} ({durability}), page {found['url']}"]
-    if not found["processes"]:
+    if found["processes"] == []:
         return lines[0] + "\nnot running: start it with `murmur up`"
-    for process in found["processes"]:
+    if found["processes"] is None:
+        lines.append("processes unknown: their manager does not answer; `murmur down` ends all of them")
+    for process in found["processes"] or []:
         pid = process["pid"] or "-"
         mebibytes = f"{process['memory_bytes'] >> 20} MiB" if process["memory_bytes"] else "-"
         lines.append(f"  {process['name']:<14} {process['state']:<9} pid {pid:<8} {mebibytes:>9}")

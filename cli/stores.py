@@ -5,17 +5,14 @@ A further store is one entry of SOURCES.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import redis
 
@@ -25,15 +22,11 @@ from common.search.store import Store
 from common.settings import Settings
 from common.tweets import STREAMS
 from deploy.local import processes, supervision
-from deploy.local.process import ends_with_parent, python
 from ingest import archive, manifest
 from middleware import connect
 
-ANSWER_SECONDS = 2.0
-"""In which all stores are asked, at once: what has not answered by then is unknown."""
-
-IMPORT_SECONDS = 10.0
-"""In which whoever asks is there, on a machine that has much else to do."""
+TIMEOUT = 2.0
+"""Seconds in which Redis answers."""
 
 
 @dataclass(frozen=True)
@@ -45,36 +38,37 @@ class Source:
     ask: Callable[[Settings], Iterable[Held]]
 
 
-def held(settings: Settings) -> list[Held]:
-    """One for each store, in the order of SOURCES; all is None but the name where a store does not answer.
-
-    Asked by a process of its own, which ends without further ado: the client of a server that accepts and does not
-    answer can keep its process for a minute.
-    """
-    command = ends_with_parent(python("cli.stores", settings.instance))
-    try:
-        asked = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True,
-                               timeout=ANSWER_SECONDS + IMPORT_SECONDS)
-    except subprocess.SubprocessError:
-        return in_order(SOURCES, {})
-    return [Held(**one) for one in json.loads(asked.stdout)]
-
-
 def collected(sources: Sequence[Source], settings: Settings, seconds: float) -> list[Held]:
+    """One for each store, in the order of the sources; all is None but the name where a store does not answer."""
     found: dict[str, Held] = {}
 
     def ask(source: Source) -> None:
-        with suppress(Exception):  # whatever a client raises means "unknown"
-            for one in source.ask(settings):
-                found[one.store] = one
+        for one in source.ask(settings):
+            found[one.store] = one
 
-    threads = [threading.Thread(target=ask, args=(source,), daemon=True) for source in sources]
+    answered({source: partial(ask, source) for source in sources}, seconds)
+    return in_order(sources, found.copy())
+
+
+def answered(questions: Mapping[Any, Callable[[], Any]], seconds: float) -> dict[Any, Any]:
+    """What each question returned, all asked at once; without those that raised, or were not answered in time."""
+    found: dict[Any, Any] = {}
+
+    def ask(name: Any, question: Callable[[], Any]) -> None:
+        with suppress(Exception):  # whatever a client raises means "unknown"
+            found[name] = question()
+
+    threads = [threading.Thread(target=ask, args=one, daemon=True) for one in questions.items()]
     for thread in threads:
         thread.start()
     until = time.monotonic() + seconds
     for thread in threads:
         thread.join(max(0.0, until - time.monotonic()))
-    return in_order(sources, found.copy())
+    return found.copy()
+
+
+def unknown() -> list[Held]:
+    return in_order(SOURCES, {})
 
 
 def in_order(sources: Sequence[Source], found: Mapping[str, Held]) -> list[Held]:
@@ -95,7 +89,7 @@ def database_and_index(settings: Settings) -> Iterable[Held]:
 
 def of_redis(settings: Settings) -> Iterable[Held]:
     """In memory, which is what its bound is of."""
-    with redis.Redis.from_url(settings.redis_address, socket_timeout=ANSWER_SECONDS) as client:
+    with redis.Redis.from_url(settings.redis_address, socket_timeout=TIMEOUT) as client:
         memory = client.info("memory")
     yield Held("redis", int(memory["used_memory"]), int(memory["maxmemory"]) or None, "bytes")
 
@@ -157,13 +151,3 @@ def age(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {name}"
     return f"{max(0.0, seconds):.0f} s"
-
-
-def main() -> None:
-    found = collected(SOURCES, Settings.load(instance=sys.argv[1]), ANSWER_SECONDS)
-    print(json.dumps([asdict(one) for one in found]), flush=True)
-    os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cli import options
+from cli import migration, options
 from common.settings import Settings, read
 from common.tweets import STREAMS
 from deploy.local import class_data, instances, processes, state, supervision
@@ -38,12 +38,15 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     wished = Settings.chosen(**flags)
     if supervision.is_running(wished):
         settings = Settings.load(instance=instance)
+        refuse_former(settings)
         refuse_change(wished)
         click.echo(f"instance {settings.instance} runs already, on {settings.middleware} ({settings.durability})")
     else:
-        settings = instances.reserve(flags)
-        for name in instances.end_leftovers(settings):
+        for name in instances.end_leftovers(wished):
             click.echo(f"ended a leftover of the instance: {name}")
+        if migrated := migration.migrate(wished):
+            click.echo(migrated)
+        settings = instances.reserve(flags)
         instances.check_ports(settings)
         state.record(settings)
     try:
@@ -52,6 +55,15 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
         click.echo(f"\ninstance {settings.instance} goes on starting: `murmur status --instance {settings.instance}` "
                    f"shows how far it is, `murmur down --instance {settings.instance}` ends it", err=True)
         raise
+
+
+def refuse_former(running: Settings) -> None:
+    """Fails when an instance runs that a former version has started."""
+    if state.is_of_format_1(running):
+        raise click.ClickException(
+            f"instance {running.instance} was started with a former version of Murmuration: end it first with "
+            f"`murmur down --instance {running.instance}`; then `murmur up` brings what it stored into today's format"
+        )
 
 
 def refuse_change(wished: Settings) -> None:

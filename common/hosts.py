@@ -18,7 +18,7 @@ FOREIGN = "this server does not answer to that Host name; the setting `allowed_h
 
 def refuse_foreign_hosts(app: Flask, settings: Settings) -> None:
     """Has `app` answer 421 whatever is asked under a Host name that is not one of `allowed_hosts`; ports are free."""
-    allowed = {name.strip().lower() for name in settings.allowed_hosts.split(",")} - {""}
+    allowed = set(settings.host_names)
 
     @app.before_request
     def refuse() -> None:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field
+from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from common import files
@@ -30,6 +32,8 @@ FACTS_OF_A_RUNNING_INSTANCE = (
     "rankings_kept_s", "ingest_token",
 )
 
+
+HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
 
 NOT_SAVED = ("home", "x_bearer_token", "jvm_options", "spark_jvm_options")
 
@@ -58,7 +62,7 @@ class Port(IntEnum):
 class Settings(BaseSettings):
     """Settings of one instance. Sizes in bytes, times in the unit of the name."""
 
-    model_config = SettingsConfigDict(env_prefix="MURMUR_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="MURMUR_", extra="ignore", hide_input_in_errors=True)
 
     # -- which instance, and where
     home: Path = Field(Path(".murmur"), description="folder of state, logs, checkpoints and downloaded servers")
@@ -136,6 +140,30 @@ class Settings(BaseSettings):
     allowed_hosts: str = Field(
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )
+
+    @field_validator("redis_url", "milvus_uri", "database_url")
+    @classmethod
+    def _address(cls, value: str) -> str:
+        try:
+            _ = urlsplit(value).port
+        except ValueError:  # it would tell a part of the password
+            raise ValueError("no address of a server: write / as %2F, and # as %23, in a password") from None
+        return value
+
+    @field_validator("allowed_hosts")
+    @classmethod
+    def _names(cls, value: str) -> str:
+        names = _listed(value)
+        if not names:
+            raise ValueError("no name is left that our servers would answer to: give one at least, such as localhost")
+        if wrong := [name for name in names if not HOST_NAME.fullmatch(name)]:
+            raise ValueError(f"{wrong[0]!r} is no name of a host")
+        return value
+
+    @property
+    def host_names(self) -> list[str]:
+        """Those of `allowed_hosts`, in small letters; one at least."""
+        return _listed(self.allowed_hosts)
 
     @cached_property
     def instance_dir(self) -> Path:
@@ -224,6 +252,10 @@ class Settings(BaseSettings):
         free = wished.model_fields_set - set(FACTS_OF_A_RUNNING_INSTANCE)
         running = {name: value for name, value in read(wished.settings_file).items() if name not in free}
         return cls.chosen(**{**flags, **running})
+
+
+def _listed(names: str) -> list[str]:
+    return [name.strip().lower() for name in names.split(",") if name.strip()]
 
 
 def read(file: Path) -> dict[str, Any]:

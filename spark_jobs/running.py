@@ -43,6 +43,9 @@ JVM_STOP_SECONDS = 30
 LOOK_SECONDS = 0.5
 """How often to look whether all queries run."""
 
+PREDECESSOR_SECONDS = 30.0
+"""How long a JVM that was killed may take to be gone."""
+
 OVERTAKEN_SECONDS = 60.0
 """How long to wait before the end if only a person can help: what restarts the application would do so on and on."""
 
@@ -152,13 +155,18 @@ def end_jvm() -> None:
 
 
 def end_predecessor(file: Path) -> None:
-    """Kills the JVM of an earlier run that died without it, and waits until it is gone."""
+    """Kills the JVM of an earlier run that died without it, and waits until it is gone.
+
+    Raises RuntimeError if it is not: two of them may not work on the same checkpoints.
+    """
     try:
         known = json.loads(file.read_text())
         process = psutil.Process(known["pid"])
         if process.create_time() == known["created"]:
             log.warning("ending the JVM that an earlier run left, process %d", process.pid)
             process.kill()
-            process.wait(timeout=30)
+            process.wait(PREDECESSOR_SECONDS)
     except (FileNotFoundError, ValueError, psutil.NoSuchProcess):
         pass
+    except psutil.TimeoutExpired as error:
+        raise RuntimeError(f"the JVM that an earlier run left, process {error.pid}, does not end") from None

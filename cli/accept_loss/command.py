@@ -150,7 +150,7 @@ def _stop(settings: Settings, name: str) -> bool:
     until = time.monotonic() + RESTART_SECONDS
     while True:
         try:
-            return bool(supervision.ask(settings).stopProcess(name))
+            return bool(supervision.ask(settings, supervision.ENDED_SECONDS).stopProcess(name))
         except supervision.NotRunning:  # the servers may live elsewhere
             return False
         except xmlrpc.client.Fault:

@@ -54,6 +54,6 @@ def spark_started_us(settings: Settings) -> int | None:
     """When Spark's process was started, in µs since the epoch; None if it does not run."""
     try:
         info = supervision.ask(settings).getProcessInfo("spark")
-    except (supervision.NotRunning, xmlrpc.client.Error, OSError):
+    except (supervision.NotRunning, supervision.NotAnswering, xmlrpc.client.Error):
         return None
     return int(info["start"] * 1_000_000) if info["pid"] else None

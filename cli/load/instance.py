@@ -28,7 +28,7 @@ class Instance:
     def processes(self) -> dict[str, int]:
         try:
             infos = supervision.ask(self.settings).getAllProcessInfo()
-        except supervision.NotRunning as error:
+        except (supervision.NotRunning, supervision.NotAnswering) as error:
             raise StackBroken(str(error)) from error
         down = [info["name"] for info in infos if not info["pid"]]
         if down:

@@ -31,6 +31,9 @@ POSITIONS_PER_QUERY = 20_000
 EVICTION_FACTOR = 2
 """Rows that may go per row that comes, so that eviction catches up without ever being a large delete."""
 
+CONNECT_SECONDS = 10
+"""In which PostgreSQL, unless its URL says otherwise, accepts a connection: a held server would never refuse it."""
+
 FULL = 2
 """SQLite's `synchronous` from which on every commit is synced, in WAL mode too."""
 
@@ -230,7 +233,9 @@ class Store:
 
 def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
-        return sa.create_engine(url, pool_pre_ping=True, paramstyle="format")  # rows as tuples, as in SQLite
+        given = sa.make_url(url)
+        bounded = given.update_query_dict({"connect_timeout": str(CONNECT_SECONDS), **given.query})
+        return sa.create_engine(bounded, pool_pre_ping=True, paramstyle="format")  # rows as tuples, as in SQLite
     engine = sa.create_engine(url)
     # The driver's own transactions begin too late for "select, then insert"; so they are switched off.
     event.listen(engine, "connect", _configure_sqlite)

@@ -60,11 +60,11 @@ def milvus_answers(address: str) -> Probe:
     return probe
 
 
-def http_ok(url: str) -> Probe:
-    """The URL answers 200."""
+def http_ok(url: str, host: str) -> Probe:
+    """The URL, asked under this Host name, answers 200."""
 
     def probe(started: float) -> bool:
-        with urllib.request.urlopen(url, timeout=TIMEOUT) as response:
+        with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host}), timeout=TIMEOUT) as response:
             return bool(response.status == 200)
 
     return probe

@@ -45,11 +45,12 @@ def servers(settings: Settings) -> list[Process]:
 
 def applications(settings: Settings) -> list[Process]:
     """Our own processes, and Nginx in front of them. Each waits for what it needs."""
-    client = {"MURMUR_JVM_OPTIONS": class_data.of_clients(settings)}
+    client, host = {"MURMUR_JVM_OPTIONS": class_data.of_clients(settings)}, settings.host_names[0]
     replicas = [
         Process(
             f"web-{n}", gunicorn("web:create_app()", settings.port(Port.WEB, n), "--config", "python:web.server"),
-            stage=5, foreground=True, ready=probes.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz"),
+            stage=5, foreground=True,
+            ready=probes.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz", host),
         )
         for n in range(settings.web_replicas)
     ]
@@ -66,14 +67,14 @@ def applications(settings: Settings) -> list[Process]:
                 environment=client),
         Process(
             "ingest-http", gunicorn("ingest.http:create_app()", settings.port(Port.INGEST), *INGEST_SERVER),
-            stage=5, foreground=True, stop_seconds=1, ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/healthz"),
-            environment=client,
+            stage=5, foreground=True, stop_seconds=1, environment=client,
+            ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/readyz", host),
         ),
         *replicas,
         Process(
             "nginx", (program("nginx"), "-c", str(settings.instance_dir / "nginx.conf"),
                       "-p", str(settings.instance_dir / "nginx"), "-e", "stderr"),
-            stage=6, foreground=True, ready=probes.http_ok(f"{settings.url}/healthz"),
+            stage=6, foreground=True, ready=probes.http_ok(f"{settings.url}/healthz", host),
         ),
     ]
 

@@ -29,9 +29,9 @@ def made_with(wished: Settings) -> dict[str, Any]:
     Raises StateRefused for state of another format, and when the user chose one of them otherwise.
     """
     file = state_file(wished)
+    if is_of_format_1(wished):
+        raise other_format(wished, "format 1")
     if not file.exists():
-        if is_used(wished.state_dir):
-            raise other_format(wished, "an earlier format")
         return {}
     try:
         found = json.loads(file.read_text())
@@ -61,6 +61,11 @@ def record(settings: Settings) -> None:
 
 def state_file(settings: Settings) -> Path:
     return settings.state_dir / "state.json"
+
+
+def is_of_format_1(settings: Settings) -> bool:
+    """Whether something is stored that does not tell its format."""
+    return not state_file(settings).exists() and is_used(settings.state_dir)
 
 
 def is_used(folder: Path) -> bool:

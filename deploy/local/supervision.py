@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import os
 import resource
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,6 @@ from typing import Any
 
 import psutil
 from supervisor.states import ProcessStates
-from supervisor.xmlrpc import SupervisorTransport
 
 from common.settings import Settings
 from deploy.local.process import Process, background, ends_with_parent
@@ -42,9 +43,19 @@ STOP_SECONDS = 10
 
 SHUTDOWN_SECONDS = 1
 
+ANSWER_SECONDS = 3.0
+"""In which the process manager answers, unless it is held or the machine is."""
+
+ENDED_SECONDS = STOP_SECONDS + ANSWER_SECONDS
+"""The same for an answer that comes when a process has ended, or has run for a while."""
+
 
 class NotRunning(Exception):
     """The instance has no process manager."""
+
+
+class NotAnswering(Exception):
+    """The process manager of the instance is there, and does not answer."""
 
 
 def socket_path(settings: Settings) -> Path:
@@ -105,31 +116,61 @@ def start(settings: Settings) -> None:
 
 
 def is_running(settings: Settings) -> bool:
+    """Whether the instance has a process manager. Raises NotAnswering."""
     try:
         return bool(ask(settings).getState())
     except NotRunning:
         return False
 
 
-class Asked:
-    """Calls of supervisord's XML-RPC interface, such as `getAllProcessInfo()`; NotRunning when nobody answers."""
+class _Connection(http.client.HTTPConnection):
+    """To a Unix socket; neither to connect nor to read takes longer than the time-out."""
 
-    def __init__(self, path: Path) -> None:
-        transport: Any = SupervisorTransport(None, None, f"unix://{path}")
-        self._server = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=transport)
+    def __init__(self, path: Path, seconds: float) -> None:
+        super().__init__("127.0.0.1", timeout=seconds)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))
+
+
+class _Transport(xmlrpc.client.Transport):
+    def __init__(self, path: Path, seconds: float) -> None:
+        super().__init__()
+        self._to = _Connection(path, seconds)
+
+    def make_connection(self, host: Any) -> http.client.HTTPConnection:
+        return self._to
+
+    def close(self) -> None:
+        self._to.close()  # the next call connects anew
+
+
+class Asked:
+    """Calls of supervisord's XML-RPC interface, such as `getAllProcessInfo()`. NotRunning when nobody is there,
+    NotAnswering when an answer takes longer than `seconds`."""
+
+    def __init__(self, path: Path, seconds: float) -> None:
+        self._server = xmlrpc.client.ServerProxy("http://127.0.0.1", transport=_Transport(path, seconds))
 
     def __getattr__(self, name: str) -> Any:
         def call(*arguments: Any) -> Any:
             try:
                 return getattr(self._server.supervisor, name)(*arguments)
+            except (TimeoutError, BlockingIOError) as error:  # the latter when too many wait to be accepted
+                raise NotAnswering("the process manager of the instance does not answer: `murmur down` ends it, and "
+                                   "everything that it started") from error
             except (OSError, xmlrpc.client.ProtocolError) as error:
                 raise NotRunning("the instance is not running: start it with `murmur up`") from error
 
         return call
 
 
-def ask(settings: Settings) -> Asked:
-    return Asked(socket_path(settings))
+def ask(settings: Settings, seconds: float = ANSWER_SECONDS) -> Asked:
+    """`seconds`: for each answer."""
+    return Asked(socket_path(settings), seconds)
 
 
 def add_missing(settings: Settings) -> list[str]:
@@ -142,7 +183,7 @@ def add_missing(settings: Settings) -> list[str]:
 
 
 def stop(settings: Settings, processes: Sequence[Process]) -> None:
-    """Stops stage by stage, the last one first, then the process manager.
+    """Stops stage by stage, the last one first, then the process manager. Raises NotAnswering.
 
     A stage has its share of the time, and what the stages before it have left of theirs. Who has not ended by then is
     killed: everything that was acknowledged is durable, and a stop takes no longer than users wait for it.

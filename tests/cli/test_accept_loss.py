@@ -281,7 +281,7 @@ class Supervisor:
 
 def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_from_its_start(monkeypatch):
     asked = Supervisor()
-    monkeypatch.setattr(command.supervision, "ask", lambda _: asked)
+    monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
     with command.stopped(Settings(), ["a", "b"]):
         assert asked.started == []
     assert asked.started == ["a", "b"]

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from cli.load import COMMANDS as LOAD_COMMANDS
 from cli.main import COMMANDS, murmur
-from tests.stack import ROOT
+from tests.stack import PORT_BASE, ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +65,7 @@ def test_what_is_wrong_is_named_without_a_traceback(words: tuple[str, ...], envi
 
 
 def test_without_the_servers_up_says_how_to_install_them():
-    result = CliRunner(env={"MURMUR_PORT_BASE": "28000"}).invoke(murmur, ["up", "--instance", "one"])
+    result = CliRunner(env={"MURMUR_PORT_BASE": str(PORT_BASE)}).invoke(murmur, ["up", "--instance", "one"])
     assert result.exit_code == 1
     assert "make setup" in result.output
 
@@ -73,7 +73,7 @@ def test_without_the_servers_up_says_how_to_install_them():
 def test_what_a_command_makes_is_for_its_owner_only(home: Path):
     """By whatever umask it is started; `up` makes the instance's folder before it finds that no server is installed."""
     command = [sys.executable, "-m", "cli", "up", "--instance", "one"]
-    environment = {**os.environ, "MURMUR_PORT_BASE": "28000", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "MURMUR_PORT_BASE": str(PORT_BASE), "PYTHONPATH": str(ROOT)}
     subprocess.run(command, env=environment, umask=0o022, capture_output=True, check=False)
     made = [path for path in home.rglob("*") if path.name != ".lock"]
     assert home / "instances" / "one" / "settings.json" in made

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from cli import up as command
-from cli.main import murmur
 from common.settings import Settings
-from deploy.local import processes, supervision
+from deploy.local import instances, processes, supervision
+from deploy.local.process import Process, program
+from tests.stack import PORT_BASE, ROOT
 
 SENTINEL = "s3ntinel"
 ADDRESSES = {
@@ -28,41 +29,47 @@ ADDRESSES = {
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in [name for name in os.environ if name.startswith("MURMUR_")]:
         monkeypatch.delenv(name)
-    for name, value in {**ADDRESSES, "MURMUR_HOME": str(tmp_path), "MURMUR_PORT_BASE": "28000"}.items():
+    for name, value in {**ADDRESSES, "MURMUR_HOME": str(tmp_path), "MURMUR_PORT_BASE": str(PORT_BASE)}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(command, "bring_up", lambda settings, servers_only: None)
-    monkeypatch.chdir(tmp_path)
-    assert run("up").exit_code == 0
+    instances.reserve({})
     return tmp_path
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(murmur, words)
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own: what its children write belongs to what it says."""
+    return subprocess.run([sys.executable, "-m", "cli", *words], cwd=ROOT, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
 
 
 @pytest.mark.parametrize("words", [
-    ("status",), ("status", "--json"), ("logs", "nothing"), ("audit", "--timeout", "1"), ("down",),
-    ("ingest", "--source", "synthetic", "--limit", "1"), ("load", "run", "--rate", "1", "--seconds", "1"),
+    ("up",), ("status",), ("status", "--json"), ("logs", "nothing"), ("audit", "--timeout", "1"), ("down",),
+    ("down", "--wipe", "--yes"), ("ingest", "--source", "synthetic", "--limit", "1"),
+    ("load", "run", "--rate", "1", "--seconds", "1"),
 ])
 def test_no_command_shows_it_when_nothing_answers(words: tuple[str, ...]) -> None:
+    """`up` finds that no server is installed in this home."""
     result = run(*words)
-    assert result.output
-    assert SENTINEL not in result.output
-    assert SENTINEL not in str(result.exception)
+    assert result.stdout
+    assert SENTINEL not in result.stdout
 
 
-def test_status_shows_the_addresses_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if the instance ran: its servers do not answer."""
-    info = {"name": "web-0", "pid": os.getpid(), "statename": "RUNNING", "start": 1}
-    shown = {**info, "memory_bytes": 1, "state": "running"}
-    monkeypatch.setattr("cli.status.running_processes", lambda settings: [shown])
-    for words in (("status",), ("status", "--json")):
-        result = run(*words)
-        assert result.exit_code == 0, result.output
-        assert "127.0.0.1:9" in result.output
-        assert SENTINEL not in result.output
-    found = json.loads(run("status", "--json").output)
-    assert found["index"]["address"].endswith("@127.0.0.1:9")
+def test_status_shows_the_addresses_without_it() -> None:
+    """Of an instance whose servers, of which one has the addresses in its environment, do not answer."""
+    settings = Settings.load()
+    settings.log_dir.mkdir()
+    asleep = Process("asleep", (program("sleep"), "300"), stage=0, ready=lambda _: True, environment=ADDRESSES)
+    supervision.write_configuration(settings, [asleep])
+    supervision.start(settings)
+    try:
+        for words in (("status",), ("status", "--json")):
+            result = run(*words)
+            assert result.returncode == 0, result.stdout
+            assert "127.0.0.1:9" in result.stdout
+            assert SENTINEL not in result.stdout
+        found = json.loads(run("status", "--json").stdout)
+        assert found["index"]["address"].endswith("@127.0.0.1:9")
+    finally:
+        supervision.stop(settings, [asleep])
 
 
 def test_no_process_has_it_in_its_arguments_or_in_a_file_that_others_may_read(home: Path) -> None:

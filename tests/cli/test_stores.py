@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -10,11 +11,21 @@ from pathlib import Path
 import pytest
 
 from cli import stores
+from cli.asked import ANSWER_SECONDS, IMPORT_SECONDS, ask
 from cli.stores import Source, collected
+from common import retention
 from common.held import Held
 from common.settings import Settings
 from common.tweets import STREAMS
 from deploy.local.supervision import DAEMON_LOG_BYTES
+from tests.stack import PORT_BASE
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """Of a server that accepts connections and never answers, as one that is held does."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
 
 
 @pytest.fixture
@@ -69,16 +80,46 @@ def test_a_store_that_holds_nothing_has_no_oldest_entry(tmp_path: Path) -> None:
     ]
 
 
-def test_every_store_is_there_when_no_server_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """Of an instance of which no server runs."""
     monkeypatch.setenv("MURMUR_HOME", str(tmp_path))
     monkeypatch.delenv("MURMUR_SETTINGS", raising=False)
-    settings = Settings(home=tmp_path, instance="one", port_block=9)
+    settings = Settings(home=tmp_path, instance="one", port_base=PORT_BASE, port_block=9)
     settings.save()
-    found = {one.store: one for one in stores.held(settings)}
+    return settings
+
+
+def test_every_store_is_there_when_no_server_answers(settings: Settings) -> None:
+    answers = ask(settings)
+    found = {one.store: one for one in answers.stores}
+    assert (answers.middleware, answers.database) == (None, "fsync")  # SQLite needs no server
+    assert answers.retention == retention.unknown()
     assert list(found) == [store for source in stores.SOURCES for store in source.stores]
     assert {*STREAMS, "archive", "manifests", "database", "index", "redis", "checkpoints", "logs"} <= found.keys()
     assert found["archive"].holds == 0
     assert {found[store].holds for store in (*STREAMS, "redis", "index")} == {None}
+
+
+def test_what_a_client_writes_is_no_answer(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('{\\\"stray\\\": 1}', flush=True)")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert ask(settings).stores[0].holds == 0
+
+
+def test_a_database_that_accepts_and_does_not_answer_is_unknown_in_time(
+    settings: Settings, silent_port: int
+) -> None:
+    url = f"postgresql+psycopg://u@127.0.0.1:{silent_port}/tweets"
+    settings.model_copy(update={"database_url": url, "redis_url": f"redis://127.0.0.1:{silent_port}/0"}).save()
+    began = time.monotonic()
+    answers = ask(settings)
+    assert time.monotonic() - began < IMPORT_SECONDS + ANSWER_SECONDS
+    assert (answers.middleware, answers.database) == (None, None)
+    assert answers.retention == retention.unknown()
+    assert answers.stores[0].holds == 0
 
 
 def test_as_text() -> None:

@@ -1,5 +1,6 @@
 import pytest
 from flask import Flask
+from pydantic import ValidationError
 
 from common.hosts import refuse_foreign_hosts
 from common.settings import Settings
@@ -32,6 +33,11 @@ def test_others_are_not(host: str | None) -> None:
 
 
 def test_the_setting_names_them() -> None:
-    assert status("tweets.example:80", allowed_hosts=" tweets.example , ::1") == 200
+    assert status("tweets.example:80", allowed_hosts=" tweets.example , [::1]") == 200
     assert status("localhost", allowed_hosts="tweets.example") == 421
-    assert status("", allowed_hosts="") == 421
+
+
+@pytest.mark.parametrize("listed", ["", " ", ",", " , ,", "a;b", "a b", "::1", "*", "localhost,{"])
+def test_a_setting_that_names_none_or_no_name_is_refused(listed: str) -> None:
+    with pytest.raises(ValidationError, match="no name"):
+        Settings(allowed_hosts=listed)

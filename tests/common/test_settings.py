@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from pydantic import ValidationError
@@ -92,6 +93,16 @@ def test_the_token_of_x_is_never_written():
 def test_what_cannot_be_is_refused(wrong: dict):
     with pytest.raises(ValidationError):
         Settings.load(**wrong)
+
+
+@pytest.mark.parametrize("password", ["s3ntinel/x", "s3ntinel#x", "s3ntinel?x"])
+@pytest.mark.parametrize("name", ["redis_url", "milvus_uri", "database_url"])
+def test_an_address_that_clients_would_take_apart_in_its_password_is_refused_without_it(name: str, password: str):
+    """Clients take the first part of it for a port, and say so."""
+    with pytest.raises(ValidationError, match="write / as %2F") as refused:
+        Settings(**{name: f"redis://u:{password}@127.0.0.1:9/0"})
+    assert "s3ntinel" not in str(refused.value)
+    Settings(**{name: f"redis://u:{quote(password, safe='')}@127.0.0.1:9/0"})
 
 
 def test_ports_of_a_block_are_its_own():

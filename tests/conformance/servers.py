@@ -35,7 +35,7 @@ class Servers(Stack):
 
     def restart(self, name: str) -> None:
         """Ends a server in an orderly way and starts it again, without waiting until it works."""
-        asked = supervision.ask(self.settings())
+        asked = supervision.ask(self.settings(), supervision.ENDED_SECONDS)
         asked.stopProcess(name)
         asked.startProcess(name, False)
 

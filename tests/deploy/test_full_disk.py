@@ -11,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,8 @@ def fill(folder: Path) -> Path:
 
 def push(instance: Stack, text: str) -> int:
     """Status with which a tweet that is pushed is answered."""
-    tweet = {"data": {"id": str(time.time_ns() // 1000), "text": text, "author_id": "1"}}
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    tweet = {"data": {"id": str(time.time_ns() // 1000), "text": text, "author_id": "1", "created_at": now}}
     return requests.post(
         f"{instance.url}/api/v1/tweets", data=json.dumps(tweet), timeout=30,
         headers={"Authorization": f"Bearer {instance.settings().ingest_token}"},

@@ -12,7 +12,7 @@ from deploy.local.process import Process
 from deploy.local.rendering import FOLDER, render
 
 ALL = ("redis.conf", "nginx.conf", "kafka/server.properties")
-PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30}
+PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98}
 
 
 def settings(home: Path, **given: object) -> Settings:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -18,7 +21,7 @@ from deploy.local.process import Process, program
 from deploy.local.readiness import Deaths, NotReady, await_ready
 from deploy.local.supervisord import LONGEST_PAUSE_S, SOON_S, next_pause
 from middleware import registry
-from tests.stack import eventually
+from tests.stack import ROOT, eventually
 
 Start = Callable[..., list[Process]]
 
@@ -44,9 +47,12 @@ def start(settings: Settings) -> Iterator[Start]:
         return found
 
     yield start
-    if supervision.is_running(settings):
-        supervision.stop(settings, [])
-    assert instances.leftovers(settings) == []
+    try:
+        if supervision.is_running(settings):
+            supervision.stop(settings, [])
+    except supervision.NotAnswering:  # a test that failed has left it held
+        instances.end_leftovers(settings)
+    eventually("all has ended", lambda: not instances.leftovers(settings), 10)
 
 
 def running(settings: Settings) -> set[str]:
@@ -83,6 +89,36 @@ def test_what_does_not_listen_and_what_is_held_are_stopped_in_time(settings: Set
     assert [name for name, pid in pids.items() if psutil.pid_exists(pid)] == []
 
 
+def murmur(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MURMUR_")}
+    return subprocess.run(
+        [sys.executable, "-m", "cli", *words, "--instance", settings.instance], text=True, capture_output=True,
+        env={**environment, "MURMUR_HOME": str(settings.home)}, cwd=ROOT, timeout=30,
+    )
+
+
+def test_a_process_manager_that_is_held_holds_up_no_command(settings: Settings, start: Start) -> None:
+    settings.save()
+    found = start(deaf="trap '' TERM; exec sleep 300", well="exec sleep 300")
+    eventually("all run", lambda: len(running(settings)) == len(found), 30)
+    left = instances.leftovers(settings)
+    assert len(left) == len(found) + 1
+    psutil.Process(supervision.ask(settings).getPID()).suspend()
+    for command in ("status", "up"):
+        result = murmur(settings, command)
+        assert result.returncode == 1
+        assert "does not answer" in result.stdout + result.stderr
+        assert "murmur down" in result.stdout + result.stderr
+    assert [one for one in left if not one.is_running()] == []
+    assert json.loads(murmur(settings, "status", "--json").stdout)["processes"] is None
+    began = time.monotonic()
+    result = murmur(settings, "down")
+    assert time.monotonic() - began < 10
+    assert result.returncode == 0
+    assert f"its data stays in {settings.instance_dir}" in result.stdout
+    assert instances.leftovers(settings) == []
+
+
 @pytest.mark.parametrize("middleware", registry())
 def test_the_shares_of_all_stages_leave_time_within_ten_seconds(middleware: str, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, middleware=middleware)
@@ -113,4 +149,4 @@ def test_a_process_that_dies_after_it_ran_is_not_started_at_once_for_ever(settin
         time.sleep(0.05)
     gaps = [later - earlier for earlier, later in pairwise(times)]
     assert len(gaps) == 3
-    assert gaps[0] < gaps[1] < gaps[2]
+    assert max(gaps[:2]) < gaps[2]  # it looks once a second, which can hide the step from one second to two

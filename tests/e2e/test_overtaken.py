@@ -79,7 +79,8 @@ def numbers(lost: list[Lost], reader: str, run: str) -> set[int]:
 def test_it_stands_until_the_loss_is_accepted(
     stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
 ) -> None:
-    before, run, asked = f"before-{process}", f"gone-{process}", supervision.ask(stack.settings())
+    before, run = f"before-{process}", f"gone-{process}"
+    asked = supervision.ask(stack.settings(), supervision.ENDED_SECONDS)
     ingest(stack, before)
     eventually("all is stored", lambda: len(stored(stack, before)) == TWEETS, 120)
     middleware.consumer(stream, f"ahead-{process}", start="tail").close()

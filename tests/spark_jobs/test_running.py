@@ -36,6 +36,20 @@ def test_another_process_of_the_same_id_is_left_alone(tmp_path: Path):
         other.wait()
 
 
+def test_nothing_is_started_beside_one_that_cannot_be_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As one that waits for a disk that does not answer."""
+    monkeypatch.setattr(psutil.Process, "kill", lambda _: None)
+    monkeypatch.setattr("spark_jobs.running.PREDECESSOR_SECONDS", 0.1)
+    with subprocess.Popen(["sleep", "600"]) as left:
+        try:
+            file = tmp_path / "spark.jvm"
+            file.write_text(json.dumps({"pid": left.pid, "created": psutil.Process(left.pid).create_time()}))
+            with pytest.raises(RuntimeError, match=f"process {left.pid}, does not end"):
+                end_predecessor(file)
+        finally:
+            left.kill()
+
+
 def test_nothing_known_is_nothing_to_end(tmp_path: Path):
     end_predecessor(tmp_path / "absent")
     (tmp_path / "torn").write_text('{"pid": 1')

@@ -21,6 +21,9 @@ ZOOKEEPER_YOUNG = "16m"
 CACHE_BYTES = 2 << 30
 """Of the segment store. With 512 MB it held writers back for 25 s at a time under load."""
 
+DISK_FULL = 0.98
+"""Used share of a disk on which the bookie only reads."""
+
 _CONFIGURATIONS = ("zookeeper.cfg", "bookkeeper.conf", "controller.properties", "segment-store.properties")
 
 
@@ -30,7 +33,8 @@ def write_configuration(settings: Settings) -> None:
         raise MissingProgram("the servers of Pravega are not installed: run `make setup`")
     for name in _CONFIGURATIONS:
         write(f"pravega/{name}", settings.state_dir / "conf" / name, settings,
-              cluster=CLUSTER, znode=ZNODE, containers=CONTAINERS, cache_bytes=CACHE_BYTES)
+              cluster=CLUSTER, znode=ZNODE, containers=CONTAINERS, cache_bytes=CACHE_BYTES,
+              disk_full=DISK_FULL)
 
 
 def processes(settings: Settings) -> list[Process]:

@@ -6,26 +6,48 @@ Run by the process manager as `python -m deploy.local.pravega.bookie`; becomes t
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
+import time
+from pathlib import Path
 
 from common import files
 from common.settings import Port, Settings
 from deploy.local import class_data
-from deploy.local.pravega import ZNODE, java
+from deploy.local.pravega import DISK_FULL, ZNODE, java
 
 BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
 REGIONS = "4m"
 """Of its heap. More than half of one at once begins a search of the whole heap for garbage: in regions of 1 MB, the
 default, each piece of its table in memory did, up to 24 times a second."""
 
+ROOM_SECONDS = 1.0
+"""How often a full disk is looked at."""
+
 
 def main() -> None:
     settings = Settings.load()
+    await_room(settings.state_dir)
     format_once(settings)
     command = java(settings, BOOKIE_HEAP, "org.apache.bookkeeper.server.Main", "--conf", configuration(settings),
                    options=(*class_data.options(settings, "bookkeeper"),
                             f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}", f"-XX:G1HeapRegionSize={REGIONS}"))
     os.execv(command[0], command)
+
+
+def await_room(folder: Path) -> None:
+    """Returns once the bookie could write. On a full disk it would start and lose its journal's thread, for which it
+    finds no place to unpack a library: so it would neither write, whatever room is made, nor end."""
+    told = False
+    while True:
+        disk = shutil.disk_usage(folder)
+        if 1 - disk.free / disk.total <= DISK_FULL:
+            return
+        if not told:
+            print(f"the disk is full: {disk.free >> 20} MiB of {disk.total >> 20} are free. Starting once less than "
+                  f"{DISK_FULL:.0%} of it are used", flush=True)
+            told = True
+        time.sleep(ROOM_SECONDS)
 
 
 def configuration(settings: Settings) -> str:

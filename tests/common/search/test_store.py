@@ -1,8 +1,10 @@
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from common.held import Held
 from common.search import store as store_module
@@ -18,6 +20,14 @@ def test_a_stored_row_is_on_disk(make_store: MakeStore, request: pytest.FixtureR
     """SQLite syncs every commit; the PostgreSQL of these tests was started with fsync=off, and says so."""
     expected = "page-cache" if "postgresql" in request.node.name else "fsync"
     assert make_store().durability() == expected
+
+
+def test_a_server_that_accepts_and_does_not_answer_fails_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "CONNECT_SECONDS", 2)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        store = Store(f"postgresql+psycopg://u@127.0.0.1:{server.getsockname()[1]}/tweets", 10)
+        with pytest.raises(OperationalError, match="timeout"):
+            store.newest_position()
 
 
 @pytest.fixture(scope="module")

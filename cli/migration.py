@@ -1,0 +1,76 @@
+"""Brings what an instance stored in format 1, when state did not tell its format yet, into today's."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from common.settings import Settings
+from deploy.local import instances, state
+from ingest import manifest
+from ingest.manifest import Manifest
+
+
+def migrate(wished: Settings) -> str | None:
+    """What was done, as a line for the user; None if there was nothing to do. Nothing of the instance may run.
+
+    Manifests are written anew. The state of *trending* is given up: without a checkpoint it counts the stream from its
+    head, and as readers keep the maximum of each count, the rankings come out as they were, or where the former
+    version had lost its place. Everything else is read as it is.
+
+    The file that tells the format comes last: killed at any time, this is done again at the next start. Raises
+    StateRefused while a source of the former version goes on.
+    """
+    if not state.is_of_format_1(wished):
+        return None
+    written = [path.stem for path in sorted(manifest.runs_dir(wished).glob("*.jsonl")) if write_anew(path)]
+    with suppress(FileNotFoundError):
+        shutil.rmtree(wished.checkpoint_dir / "trending")
+    state.record(wished.model_copy(update=made_with(wished)))
+    return (f"brought what is stored from format 1 to {state.FORMAT}: {len(written)} manifests are written anew, "
+            "and hashtags are counted from the head of their stream")
+
+
+def write_anew(path: Path) -> bool:
+    """Whether the manifest was of format 1, and now is of today's. Raises StateRefused if its run goes on."""
+    with path.open("rb") as file:
+        changed_ns = path.stat().st_mtime_ns
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise state.StateRefused(
+                f"run {path.stem} goes on, by a source that was started with a former version: end it, and start again"
+            ) from None
+        found = None if manifest.read_manifest(path) else of_format_1(file.read())
+    if found:
+        manifest.write(path, found)
+        os.utime(path, ns=(changed_ns, changed_ns))  # by which the audit tells which runs a restart of Spark has met
+    return found is not None
+
+
+def of_format_1(content: bytes) -> Manifest | None:
+    """From the line that tells of the run, and one for each change of its counts; None if the first is not whole.
+
+    Any line may have been cut off by the end of its ingester.
+    """
+    found: Manifest | None = None
+    for line in content.splitlines():
+        with suppress(ValueError, TypeError):
+            record = json.loads(line)
+            if found is None:
+                found = Manifest(**record)
+            for name in ("archived", "acknowledged", "finished", "total"):
+                setattr(found, name, record.get(name, getattr(found, name)))
+    return found
+
+
+def made_with(wished: Settings) -> dict[str, object]:
+    """The fixed settings of the last start, if it is known and was on this middleware."""
+    last = instances.stored(wished.instance_dir)
+    if last.get("middleware") != wished.middleware:
+        return {}
+    return {name: last[name] for name in state.FIXED if name in last}

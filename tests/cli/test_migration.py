@@ -1,0 +1,132 @@
+"""State of format 1 is brought into today's: at once, once, and whole whenever it was cut off."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli import migration
+from common.settings import Settings
+from deploy.local import state
+from ingest.manifest import Manifest, ManifestWriter, read_manifests
+
+HEAD: dict[str, Any] = {
+    "source": "synthetic", "started_at_us": 1_790_000_000_000_000, "options": {"rate": 2000, "timestamps": "now"},
+}
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Of an instance that was made with three partitions."""
+    found = Settings(home=tmp_path, instance="one", partitions=3)
+    found.save()
+    folder = found.state_dir
+    (folder / "runs").mkdir(parents=True)
+    for query in ("enrich", "trending"):
+        (folder / "checkpoints" / query / "offsets").mkdir(parents=True)
+        (folder / "checkpoints" / query / "offsets" / "0").write_text("v1\n")
+    return Settings(home=tmp_path, instance="one")
+
+
+def write(settings: Settings, run: str, *records: dict[str, object], torn: str = "") -> Path:
+    """A manifest as format 1 has it: a line for the run, and one for each change."""
+    path = settings.state_dir / "runs" / f"{run}.jsonl"
+    path.write_text("".join(json.dumps(record) + "\n" for record in ({"run": run, **HEAD}, *records)) + torn)
+    os.utime(path, (HEAD["started_at_us"] / 1e6,) * 2)
+    return path
+
+
+def content(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != ".lock"}
+
+
+def test_runs_are_known_as_they_were_and_can_be_resumed(settings: Settings) -> None:
+    write(settings, "done", {"archived": 5}, {"acknowledged": 5}, {"finished": True, "total": 5})
+    write(settings, "stuck", {"archived": 4}, {"acknowledged": 3}, {"archived": 9}, torn='{"acknowled')
+    write(settings, "resumed", {"acknowledged": 3}, torn='{"arch\n{"archived": 7}\n')
+    write(settings, "begun")
+    (settings.state_dir / "runs" / "cut-off.jsonl").write_text('{"run": "cut')
+    assert "4 manifests" in str(migration.migrate(settings))
+    found = read_manifests(settings)
+    assert found == {
+        "done": Manifest("done", **HEAD, archived=5, acknowledged=5, finished=True, total=5),
+        "stuck": Manifest("stuck", **HEAD, archived=9, acknowledged=3),
+        "resumed": Manifest("resumed", **HEAD, archived=7, acknowledged=3),
+        "begun": Manifest("begun", **HEAD),
+    }
+    assert found["done"].changed_at_us == HEAD["started_at_us"]
+    writer = ManifestWriter.reopen(settings, "stuck")
+    assert writer
+    with writer:
+        writer.acknowledged(9)
+    assert read_manifests(settings)["stuck"].acknowledged == 9
+
+
+def test_trending_counts_anew_and_all_else_is_left_as_it_is(settings: Settings) -> None:
+    (settings.state_dir / "tweets.db").write_bytes(b"SQLite")
+    before = content(settings.state_dir)
+    migration.migrate(settings)
+    gone = settings.checkpoint_dir / "trending" / "offsets" / "0"
+    assert content(settings.state_dir) == {
+        **{path: text for path, text in before.items() if path != gone},
+        state.state_file(settings): state.state_file(settings).read_bytes(),
+    }
+    assert state.made_with(settings)["partitions"] == 3
+
+
+def test_it_is_done_once(settings: Settings) -> None:
+    assert migration.migrate(settings)
+    before = content(settings.state_dir)
+    assert migration.migrate(settings) is None
+    assert content(settings.state_dir) == before
+
+
+def test_there_is_nothing_to_do_for_a_new_instance(tmp_path: Path) -> None:
+    assert migration.migrate(Settings(home=tmp_path, instance="new")) is None
+    assert content(tmp_path) == {}
+
+
+@pytest.mark.parametrize("at", ["the second manifest", "the checkpoint", "the state"])
+def test_cut_off_anywhere_it_is_done_again(settings: Settings, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    write(settings, "a", {"acknowledged": 5})
+    write(settings, "b", {"acknowledged": 6})
+
+    class Killed(BaseException):
+        pass
+
+    def killed(*_: object) -> None:
+        raise Killed
+
+    def half(path: Path, *_: object) -> None:
+        (path / "offsets" / "0").unlink()
+        raise Killed
+
+    original = migration.write_anew
+    with monkeypatch.context() as patch:
+        if at == "the second manifest":
+            patch.setattr(migration, "write_anew", lambda path: killed() if path.stem == "b" else original(path))
+        elif at == "the checkpoint":
+            patch.setattr(shutil, "rmtree", half)
+        else:
+            patch.setattr(state, "record", killed)
+        with pytest.raises(Killed):
+            migration.migrate(settings)
+    assert migration.migrate(settings)
+    assert {run: found.acknowledged for run, found in read_manifests(settings).items()} == {"a": 5, "b": 6}
+    assert not (settings.checkpoint_dir / "trending").exists()
+    assert state.made_with(settings)["partitions"] == 3
+
+
+def test_a_source_that_goes_on_is_named_and_nothing_is_touched(settings: Settings) -> None:
+    with write(settings, "a").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        before = content(settings.state_dir)
+        with pytest.raises(state.StateRefused, match="run a goes on"):
+            migration.migrate(settings)
+    assert content(settings.state_dir) == before
