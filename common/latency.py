@@ -48,10 +48,28 @@ def decoded(histogram: str) -> HdrHistogram:
     return HdrHistogram.decode(histogram)
 
 
+class Encoder:
+    """Encodes counts by latency in ms as histograms, in the same memory each time; for one thread at a time.
+
+    A histogram of the library refers to itself, and to types that are made for it: 20 KB which stay until Python looks
+    for garbage, and whoever consumes events has it do so seldom.
+    """
+
+    def __init__(self) -> None:
+        self._histogram = new_histogram()
+
+    def __call__(self, latencies: Mapping[int, int]) -> str:
+        self._histogram.reset()
+        for milliseconds, count in latencies.items():
+            self._histogram.record_value(milliseconds, count)
+        return str(self._histogram.encode().decode())
+
+
 class ScheduledLatencies:
     """Latencies by the second for which the events were scheduled, and what of it is still to be stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, encoded: Encoder) -> None:
+        self._encoded = encoded
         self._seconds: defaultdict[int, Counter[int]] = defaultdict(Counter)
         self._changed: set[int] = set()
 
@@ -76,7 +94,7 @@ class ScheduledLatencies:
     def changed(self) -> dict[str, str]:
         """The histograms, encoded, by second, that changed since the last call, or since the last `failed`."""
         changed, self._changed = self._changed, set()
-        return {str(second): _encoded(self._seconds[second]) for second in changed}
+        return {str(second): self._encoded(self._seconds[second]) for second in changed}
 
     def failed(self, changed: Iterable[str]) -> None:
         """These could not be stored."""
@@ -92,10 +110,3 @@ class ScheduledLatencies:
 
     def __len__(self) -> int:
         return len(self._seconds)
-
-
-def _encoded(latencies: Counter[int]) -> str:
-    histogram = new_histogram()
-    for milliseconds, count in latencies.items():
-        histogram.record_value(milliseconds, count)
-    return str(histogram.encode().decode())

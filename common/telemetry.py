@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 import redis
-from hdrh.histogram import HdrHistogram
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from common.latency import KEPT_SECONDS, ScheduledLatencies, new_histogram, tallied
+from common.latency import KEPT_SECONDS, Encoder, ScheduledLatencies, tallied
 from common.tweets import STAGES
 
 PUBLISHED, ENRICHED = STAGES[:2]
@@ -52,12 +51,13 @@ class Second:
 
     epoch: int
     count: int = 0
-    latencies: HdrHistogram = field(default_factory=new_histogram)
+    latencies: Counter[int] = field(default_factory=Counter)
+    """Events by latency in ms."""
     encoded: str = ""
     """`latencies`, or empty if something came since."""
 
-    def content(self) -> list[Any]:
-        self.encoded = self.encoded or self.latencies.encode().decode()
+    def content(self, encode: Encoder) -> list[Any]:
+        self.encoded = self.encoded or encode(self.latencies)
         return [self.epoch, self.count, self.encoded]
 
 
@@ -73,7 +73,8 @@ class StageTelemetry:
         self._prefix, self._stage = prefix, stage
         self._index = f"{prefix}telemetry"
         self._key = f"{prefix}telemetry:{stage}:{process}"
-        self._scheduled, self._scheduled_key = ScheduledLatencies(), scheduled_key(prefix, stage, process)
+        self._encode = Encoder()
+        self._scheduled, self._scheduled_key = ScheduledLatencies(self._encode), scheduled_key(prefix, stage, process)
         self._counted, self._writing = threading.Lock(), threading.Lock()
         self._seconds: deque[Second] = deque(maxlen=HISTORY_SECONDS)
         self._spans: deque[list[int]] = deque(maxlen=SPANS if stage == PUBLISHED else 0)
@@ -109,7 +110,7 @@ class StageTelemetry:
                 span = self._spans[-1]
                 self._spans[-1] = [min(span[0], first), max(span[1], last), span[2] + events]
             for _, milliseconds, count in tally:
-                second.latencies.record_value(milliseconds, count)
+                second.latencies[milliseconds] += count
             self._scheduled.record(tally)
 
     def add(self, **extra: int) -> None:
@@ -204,7 +205,7 @@ class StageTelemetry:
                 "extra": self._extra,
                 "passed_on": self._passed_on,
                 "spans": list(self._spans),
-                "seconds": [second.content() for second in self._seconds],
+                "seconds": [second.content(self._encode) for second in self._seconds],
             })
 
 

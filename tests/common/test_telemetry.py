@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from redis import Redis
 
-from common.latency import as_histogram, new_histogram
+from common.latency import Encoder, as_histogram, new_histogram
 from common.stages import StageReading, read_pipeline, read_scheduled, read_stages, read_totals, waiting
 from common.telemetry import SPANS, StageTelemetry, fold_ended
 from tests.web.conftest import redis, redis_server  # noqa: F401
@@ -298,3 +299,32 @@ def test_a_counter_that_is_zero_is_there(report: Report, redis: Redis) -> None: 
     telemetry.save()
     assert read_stages(redis, PREFIX, NOW)["enriched"].extra == {"rejected_future": 0, "parked": 2}
     assert "rejected_future" in read_totals(redis, PREFIX)["enriched"]
+
+
+def test_an_encoder_that_is_used_again_tells_the_same() -> None:
+    encode = Encoder()
+    for latencies in ({1: 3, 77_000: 1}, {5: 2}, {}, {3_600_000: 9}):
+        fresh = new_histogram()
+        for milliseconds, count in latencies.items():
+            fresh.record_value(milliseconds, count)
+        assert encode(latencies) == fresh.encode().decode()
+
+
+def test_reports_leave_no_garbage(report: Report) -> None:
+    """Consumers have Python look for it seldom."""
+    telemetry = report("enriched")
+
+    def told(times: int) -> None:
+        for n in range(times):
+            now = (NOW - n % 10) * US
+            telemetry.record([now - 5_000, now - 70_000], now)
+            telemetry.save()
+
+    told(20)
+    gc.collect()
+    gc.disable()
+    try:
+        told(100)
+        assert gc.collect() < 100
+    finally:
+        gc.enable()
