@@ -8,7 +8,7 @@ import sys
 import click
 
 from cli import options
-from common.settings import Settings, SettingsUnreadable
+from common.settings import ADDRESSES, Settings, SettingsUnreadable
 from deploy.local import instances, processes, supervision
 
 
@@ -54,7 +54,7 @@ def confirm(settings: Settings) -> None:
 
 def elsewhere(settings: Settings) -> str:
     """What a wipe leaves, by the settings that name it."""
-    named = [name for name in ("middleware_uri", "redis_url", "milvus_uri", "database_url") if getattr(settings, name)]
+    named = [name for name in ADDRESSES if getattr(settings, name)]
     return f" (what it stored by {', '.join(named)} stays there)" if named else ""
 
 

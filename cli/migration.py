@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from common.files import locked
 from common.settings import Settings
 from deploy.local import instances, state
 from ingest import manifest
@@ -37,15 +37,14 @@ def migrate(wished: Settings) -> str | None:
 
 def write_anew(path: Path) -> bool:
     """Whether the manifest was of format 1, and now is of today's. Raises StateRefused if its run goes on."""
-    with path.open("rb") as file:
-        changed_ns = path.stat().st_mtime_ns
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise state.StateRefused(
-                f"run {path.stem} goes on, by a source that was started with a former version: end it, and start again"
-            ) from None
-        found = None if manifest.read_manifest(path) else of_format_1(file.read())
+    changed_ns = path.stat().st_mtime_ns
+    try:
+        with locked(path):
+            found = None if manifest.read_manifest(path) else of_format_1(path.read_bytes())
+    except BlockingIOError:
+        raise state.StateRefused(
+            f"run {path.stem} goes on, by a source that was started with a former version: end it, and start again"
+        ) from None
     if found:
         manifest.write(path, found)
         os.utime(path, ns=(changed_ns, changed_ns))  # by which the audit tells which runs a restart of Spark has met

@@ -1,9 +1,12 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, or held by one process at a time."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -23,6 +26,18 @@ def replace(path: Path, text: str) -> None:
         Path(beside).unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+@contextmanager
+def locked(path: Path, flags: int = 0) -> Iterator[None]:
+    """Opens the file with these further flags, and holds it. Raises BlockingIOError if another process does, OSError.
+    """
+    descriptor = os.open(path, os.O_RDWR | flags)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

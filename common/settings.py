@@ -25,16 +25,16 @@ Durability = Literal["page-cache", "fsync"]
 
 PORTS_PER_INSTANCE = 50
 
+ADDRESSES = ("middleware_uri", "redis_url", "milvus_uri", "database_url")
+"""Settings that name servers elsewhere, and may hold a password."""
+
 # What a later command may not choose: it is decided by the instance that runs.
 FACTS_OF_A_RUNNING_INSTANCE = (
-    "middleware", "durability", "port_block", "port_base", "middleware_uri", "redis_url", "milvus_uri",
-    "database_url", "partitions", "stream_retention_bytes", "max_event_bytes", "namespace", "index_max_rows",
-    "rankings_kept_s", "ingest_token",
+    "middleware", "durability", "port_block", "port_base", *ADDRESSES, "partitions", "stream_retention_bytes",
+    "max_event_bytes", "namespace", "index_max_rows", "rankings_kept_s", "ingest_token",
 )
 
-
 HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
-
 NOT_SAVED = ("home", "x_bearer_token", "jvm_options", "spark_jvm_options")
 
 

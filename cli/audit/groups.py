@@ -5,7 +5,6 @@ A stream store keeps the group of an audit that was killed for ever, and not eve
 
 from __future__ import annotations
 
-import fcntl
 import os
 import uuid
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 
+from common.files import locked
 from common.settings import Settings
 from common.tweets import STREAMS
 from middleware.base import Middleware, MiddlewareError
@@ -35,25 +35,14 @@ def own_group(middleware: Middleware) -> Iterator[str]:
     noted.mkdir(parents=True, exist_ok=True)
     path = noted / f"audit-{uuid.uuid4().hex[:12]}"
     unlocked = noted / f"new-{path.name}"
-    with _locked(unlocked, os.O_CREAT | os.O_EXCL):
+    with locked(unlocked, os.O_CREAT | os.O_EXCL):
         unlocked.rename(path)  # nobody finds it without its lock
         yield path.name
         _remove(middleware, path)
     with suppress(MiddlewareError):
         for left in islice(noted.glob("audit-*"), MOST_REMOVED):
-            with suppress(BlockingIOError, FileNotFoundError), _locked(left):  # it is alive; another removes it
+            with suppress(BlockingIOError, FileNotFoundError), locked(left):  # it is alive; another removes it
                 _remove(middleware, left)
-
-
-@contextmanager
-def _locked(path: Path, flags: int = 0) -> Iterator[None]:
-    """Raises BlockingIOError if another process holds it."""
-    descriptor = os.open(path, os.O_RDWR | flags)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _remove(middleware: Middleware, noted: Path) -> None:

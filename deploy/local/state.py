@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from common import files
-from common.settings import Settings
+from common.settings import ADDRESSES, Settings
 
 FORMAT = 2
 """Of everything below `state_dir`: counts up with each change that what was stored before cannot be read with."""
@@ -15,7 +15,7 @@ FORMAT = 2
 FIXED = ("namespace", "partitions", "stream_retention_bytes", "max_event_bytes", "middleware_uri", "database_url")
 """Settings that streams, checkpoints and stored tweets were made with. All others take effect at the next start."""
 
-SECRET = ("middleware_uri", "redis_url", "milvus_uri", "database_url", "ingest_token")
+SECRET = (*ADDRESSES, "ingest_token")
 """Settings that may hold a password: never shown."""
 
 
