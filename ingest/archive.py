@@ -126,7 +126,7 @@ def settle_ended(settings: Settings, stop: threading.Event) -> None:
     for folder in _folders(settings):
         if stop.is_set():
             return
-        path, unsettled = manifest_path(settings, folder.name), any(map(_is_unsettled, folder.iterdir()))
+        path, unsettled = manifest_path(settings, folder.name), any(map(_is_unsettled, _listed(folder)))
         # No other run is locked, be it for a moment: who resumes it just then would take it for alive.
         ended = unsettled and (manifest := read_manifest(path)) and manifest.finished
         if ended and (writer := ManifestWriter.claim(path)):
@@ -218,13 +218,15 @@ def _folders(settings: Settings) -> list[Path]:
 
 
 def _listed(folder: Path) -> list[Path]:
-    """All files of a run, unfinished ones and doubles included."""
-    return list(folder.glob("*"))
+    """All files of a run, unfinished ones and doubles included; none if somebody has removed it meanwhile."""
+    with suppress(FileNotFoundError):
+        return list(folder.iterdir())
+    return []
 
 
 def _files(folder: Path) -> list[Path]:
     """Files of a run in order; a plain file wins over its compressed form, whose making may have been cut off."""
-    by_seq = {_first_seq(path): path for path in sorted(folder.glob("*.jsonl*"), reverse=True)}
+    by_seq = {_first_seq(path): path for path in sorted(_listed(folder), reverse=True) if path.match("*.jsonl*")}
     return [by_seq[seq] for seq in sorted(by_seq)]
 
 

@@ -1,7 +1,9 @@
+import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -170,6 +172,29 @@ def test_several_may_keep_the_bound_at_once(settings: Settings) -> None:
         thread.join()
     assert failures == []
     assert list(settings.archive_dir.iterdir()) == []
+
+
+@pytest.mark.parametrize("keep", [prune, lambda settings: settle_ended(settings, threading.Event())])
+def test_a_run_that_somebody_removes_meanwhile_is_no_failure(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, keep: Callable[[Settings], None]
+) -> None:
+    ended(settings, "ended", 30)
+    folder, names = settings.archive_dir / "ended", os.listdir
+
+    def meanwhile(look: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def looking(path: Any) -> Any:
+            if Path(path) == folder and folder.exists():
+                for name in names(folder):
+                    (folder / name).unlink()
+                folder.rmdir()
+            return look(path)
+
+        return looking
+
+    for name in ("scandir", "listdir"):
+        monkeypatch.setattr(os, name, meanwhile(getattr(os, name)))
+    keep(bounded(settings, 0))
+    assert not folder.exists()
 
 
 def test_what_ended_runs_left_is_settled_at_the_next_start(settings: Settings) -> None:
