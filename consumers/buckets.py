@@ -18,10 +18,11 @@ END_REBUILD = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return false
 end
-redis.call('SET', KEYS[2], ARGV[2])
+redis.call('MSET', KEYS[2], ARGV[2], KEYS[3], ARGV[3])
 return redis.call('DEL', KEYS[1])
 """
-"""In one step, so that no loss of data comes between question and answer. KEYS: lock, marker; ARGV: owner, marker."""
+"""In one step, so that no loss of data comes between question and answer. KEYS: lock, marker, kept_s; ARGV: owner,
+marker, kept_s."""
 
 HASHTAGS_PER_CALL = 5000
 LOCK_MS = 3000
@@ -44,7 +45,8 @@ class Changes(NamedTuple):
 class Buckets:
     """Keys, all below the instance's prefix: `bucket:<start>`, `slots:<start>` (tweets by slot of `sent_at_us`),
     `changed` (buckets by the number of their last change), `sequence` (that number), `visible` (the change up to which
-    the rankings go), `ranking:<window>`, `marker`, `rebuilding` and `publisher` (locks).
+    the rankings go), `ranking:<window>`, `marker`, `kept_s` (seconds that the buckets are kept since that marker was
+    set), `rebuilding` and `publisher` (locks).
     """
 
     def __init__(self, client: redis.Redis, prefix: str, kept_s: int) -> None:
@@ -62,8 +64,10 @@ class Buckets:
         return self._prefix + name
 
     def marker(self) -> str | None:
-        """Present while the buckets are complete."""
-        return self._redis.get(self.key("marker"))
+        """Present while the buckets are complete, and kept for as long as is set now: each expires as was set when its
+        last count came, so that a longer time needs all of them to be written again."""
+        marker, kept_s = self._redis.mget(self.key("marker"), self.key("kept_s"))
+        return marker if kept_s == str(self._kept_s) else None
 
     def slots(self, buckets: Iterable[int]) -> dict[int, dict[int, int]]:
         """Tweets by bucket and slot of `sent_at_us`, as kept so far."""
@@ -102,7 +106,8 @@ class Buckets:
 
     def end_rebuild(self, owner: str, marker: str) -> bool:
         """Declares the buckets complete, whose rebuilder `owner` still is; False if the right or the data was lost."""
-        return bool(self._end_rebuild([self.key("rebuilding"), self.key("marker")], [owner, marker]))
+        keys = [self.key(name) for name in ("rebuilding", "marker", "kept_s")]
+        return bool(self._end_rebuild(keys, [owner, marker, self._kept_s]))
 
     def is_publisher(self, member: str) -> bool:
         """Whether this member publishes rankings for now: it does already, or nobody does."""

@@ -103,7 +103,7 @@ class Trending:
             self._published = state
 
     def _ready(self) -> str:
-        """Marker of the buckets, which are complete: rebuilds them if they were lost."""
+        """Marker of the buckets, which are complete: rebuilds them if they were lost, or kept for another time."""
         if self._marker is None:
             while (marker := self._buckets.marker()) is None:
                 if self._buckets.begin_rebuild(self._member):
@@ -122,7 +122,7 @@ class Trending:
         of a waiting consumer blocked for 30 s in 4 of 20 trials, with one client.
         """
         began, read = time.monotonic(), 0
-        log.info("Redis has no counts: reading them again from %s", HASHTAG_COUNTS)
+        log.info("Redis has no counts that are kept for %d s: reading them again from %s", self._kept_s, HASHTAG_COUNTS)
         with self._connect(self._settings) as middleware, closing(reread(middleware, HASHTAG_COUNTS)) as batches:
             for events in batches:
                 counts, _ = readable(events, hashtag_count)  # what is unreadable comes to the group, and is parked

@@ -31,7 +31,7 @@ class RankingCounts:
     def read(self, until: float) -> None:
         """Raises TooLate at `until`, in monotonic seconds."""
         self._reader.read_to(self._reader.end(), self._take, until)
-        self.horizon = time.time() - self._settings.rankings_kept_s + MARGIN_S
+        self.horizon = time.time() - self._kept_s() + MARGIN_S
         self._ranking.forget_shown(self.horizon)
         recent = sorted(start for start in self._ranking.buckets() if start >= self.horizon)
         for at in range(0, len(recent), BUCKETS_PER_QUERY):
@@ -42,6 +42,10 @@ class RankingCounts:
         # off, too.
         cut = latest(self._reader.cuts.values()) + self._settings.allowed_lateness_s
         self.gone = min(self.horizon, cut)
+
+    def _kept_s(self) -> int:
+        """How long the buckets in Redis are kept, which the settings say from the next start on only."""
+        return int(self._redis.get(f"{self._settings.redis_prefix}kept_s") or self._settings.rankings_kept_s)
 
     def _ask(self, starts: list[int]) -> None:
         with self._redis.pipeline(transaction=False) as pipe:

@@ -45,6 +45,7 @@ class Rankings:
 
     def __init__(self) -> None:
         self.buckets: dict[int, Counter[str]] = {}
+        self.kept_s: str | None = None
         self._asked: list[dict[str, int]] = []
 
     def pipeline(self, transaction: bool) -> Rankings:
@@ -58,6 +59,10 @@ class Rankings:
 
     def hgetall(self, key: str) -> None:
         self._asked.append(dict(self.buckets.get(int(key.rpartition(":")[2]), {})))
+
+    def get(self, key: str) -> str | None:
+        assert key.endswith("kept_s")
+        return self.kept_s
 
     def execute(self) -> list[dict[str, int]]:
         return self._asked

@@ -8,7 +8,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, Ingest, RejectedEvent, to_json
+from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, TOTAL, Ingest, RejectedEvent, to_json
 from middleware.base import Start
 from tests.cli.audit.chain import LONG_AGO_S, Chain, check_sums, missing
 
@@ -208,3 +208,14 @@ def test_a_tweet_that_comes_again_after_its_row_aged_out_is_stored_again_or_know
     assert not missing(stages)
     assert stages["stored"].already_known == 200
     check_sums(stages)
+
+
+def test_a_bucket_is_looked_for_in_redis_as_long_as_it_was_to_be_kept(chain: Chain) -> None:
+    """What was set anew since then holds from the next start on."""
+    chain.now_s -= 1000
+    chain.rankings.kept_s = "900"
+    chain.search(chain.enrich(chain.publish("r", 10)))
+    bucket = {"bucket_start": chain.now_s // BUCKET_SECONDS * BUCKET_SECONDS, "bucket_seconds": BUCKET_SECONDS,
+              "count": 10, "min_sent_us": 0, "max_sent_us": 0}
+    chain.send(HASHTAG_COUNTS, [(tag, orjson.dumps({**bucket, "hashtag": tag})) for tag in ("a", TOTAL)])
+    assert not missing(chain.stages())
