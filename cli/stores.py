@@ -95,7 +95,9 @@ def of_redis(settings: Settings) -> Iterable[Held]:
 
 
 def of_spark(settings: Settings) -> Iterable[Held]:
-    """Spark keeps its last batches, and the state of its operators: bounded by what the queries remember."""
+    """Neither has a bound in bytes. A checkpoint is bounded by what there is to know: the last micro-batches, and of
+    the stateful query the buckets that the watermark has not passed, with their ids, of 8 bytes a tweet. Scratch is a
+    copy of the state and of the jars, and goes at the next start."""
     yield of_files("checkpoints", settings.checkpoint_dir.rglob("*"), None)
     yield of_files("spark-scratch", (settings.state_dir / "spark").rglob("*"), None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 import time
@@ -77,6 +78,19 @@ def test_logs_are_bounded_by_a_setting_and_dated(tmp_path: Path) -> None:
 def test_a_store_that_holds_nothing_has_no_oldest_entry(tmp_path: Path) -> None:
     assert list(stores.of_spark(Settings(home=tmp_path))) == [
         Held("checkpoints", 0, None, "bytes"), Held("spark-scratch", 0, None, "bytes"),
+    ]
+
+
+def test_what_spark_keeps_is_told_in_bytes_with_the_age_of_the_oldest(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    scratch = settings.state_dir / "spark" / "spark"
+    for path, size, at in ((settings.checkpoint_dir / "trending/state/0/1.changelog", 7, 100),
+                           (settings.checkpoint_dir / "trending/offsets/3", 5, 50), (scratch / "a.jar", 3, 70)):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(b"x" * size)
+        os.utime(path, (at, at))
+    assert list(stores.of_spark(settings)) == [
+        Held("checkpoints", 12, None, "bytes", 50), Held("spark-scratch", 3, None, "bytes", 70),
     ]
 
 
