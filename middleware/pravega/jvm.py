@@ -18,7 +18,7 @@ _OPTIONS = (
     "-Xmn96m",
     # A process that mostly waits: no compiler threads for peak speed, no parallel collector.
     "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData",
-    "-XX:+UseTransparentHugePages",
+    "-XX:+UseTransparentHugePages", "-XX:+AlwaysPreTouch",
     "-Xrs",  # signals are Python's
     "-Djava.net.preferIPv4Stack=true",
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",  # what fails is raised, and logged by whoever catches it
