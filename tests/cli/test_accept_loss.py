@@ -18,6 +18,7 @@ from common.lost import read_lost
 from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
+from deploy.local.supervision import NotAnswering, NotRunning
 from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
 from tests.memory import Memory
@@ -259,15 +260,18 @@ def test_what_was_not_counted_may_be_late(memory, monkeypatch, shown, first):
 
 
 class Supervisor:
-    """Of two processes `a` has just ended, and cannot be started once it was stopped."""
+    """Of its processes `a` has just ended, and cannot be started once it was stopped; `c` may not get stopped."""
 
-    def __init__(self):
-        self.states, self.started = {"a": ProcessStates.EXITED, "b": ProcessStates.RUNNING}, []
+    def __init__(self, at_start=None, at_stop=None):
+        self.states = dict.fromkeys("bc", ProcessStates.RUNNING) | {"a": ProcessStates.EXITED}
+        self.started, self.at_start, self.at_stop = [], at_start, at_stop
 
     def stopProcess(self, name):
         if self.states[name] == ProcessStates.EXITED:
             self.states[name] = ProcessStates.STARTING
             raise Fault(70, "NOT_RUNNING")
+        if name == "c" and self.at_stop:
+            raise self.at_stop
         return True
 
     def getProcessInfo(self, name):
@@ -275,13 +279,29 @@ class Supervisor:
 
     def startProcess(self, name, wait):
         self.started.append(name)
-        if name == "a":
-            raise Fault(50, "SPAWN_ERROR")
+        if name == "a" and self.at_start:
+            raise self.at_start
 
 
-def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_from_its_start(monkeypatch):
-    asked = Supervisor()
+@pytest.mark.parametrize("error", [Fault(50, "SPAWN_ERROR"), NotAnswering("held"), NotRunning("gone")])
+def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_from_its_start(
+    monkeypatch, capsys, error
+):
+    asked = Supervisor(at_start=error)
     monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
     with command.stopped(Settings(), ["a", "b"]):
         assert asked.started == []
     assert asked.started == ["a", "b"]
+    told = capsys.readouterr().err
+    assert "a was not started again" in told
+    assert "b was not" not in told
+    assert "murmur up" in told
+
+
+def test_those_that_were_stopped_are_started_where_the_process_manager_does_not_answer_for_another(monkeypatch):
+    """It may have stopped that one, too."""
+    asked = Supervisor(at_stop=NotAnswering("held"))
+    monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
+    with pytest.raises(NotAnswering), command.stopped(Settings(), ["b", "c"]):
+        pytest.fail("not all are stopped")
+    assert asked.started == ["b", "c"]
