@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,9 +31,10 @@ def migrate(wished: Settings) -> str | None:
     written = [path.stem for path in sorted(manifest.runs_dir(wished).glob("*.jsonl")) if write_anew(path)]
     with suppress(FileNotFoundError):
         shutil.rmtree(wished.checkpoint_dir / "trending")
-    state.record(wished.model_copy(update=made_with(wished)))
+    known = made_with(wished)
+    state.record(wished.model_copy(update=known))
     return (f"brought what is stored from format 1 to {state.FORMAT}: {len(written)} manifests are written anew, "
-            "and hashtags are counted from the head of their stream")
+            f"and hashtags are counted from the head of their stream{assumed(wished, known)}")
 
 
 def write_anew(path: Path) -> bool:
@@ -73,3 +75,11 @@ def made_with(wished: Settings) -> dict[str, object]:
     if last.get("middleware") != wished.middleware:
         return {}
     return {name: last[name] for name in state.FIXED if name in last}
+
+
+def assumed(wished: Settings, known: Collection[str]) -> str:
+    """Says which fixed settings are recorded as they are now, since nobody knows what the state was made with."""
+    named = ", ".join(name if name in state.SECRET else f"{name} {getattr(wished, name)}"
+                      for name in state.FIXED if name not in known)
+    return (f". The last start does not tell what this state was made with; it is taken for what is set now: {named}"
+            if named else "")

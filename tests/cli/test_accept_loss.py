@@ -21,7 +21,7 @@ from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet
 from deploy.local.supervision import NotAnswering, NotRunning
 from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
-from tests.memory import Memory
+from tests.memory import Memory, Partition
 
 DONE, OTHER = "one place", "another place"
 SEARCH = [reader for reader in READERS if reader.name == "search-consumer"]
@@ -151,6 +151,17 @@ def test_tweets_that_were_known_by_other_numbers_are_not_lost(memory):
     assert ("new", 49, 59) in ranges
     assert {run for run, _, _ in ranges} == {"r", "new"}  # `r` did not end: more of it may come behind `new`
     assert len(ranges) == 3
+
+
+@pytest.mark.parametrize("wide", [RAW, ENRICHED])
+def test_where_a_stream_has_several_partitions_no_order_is_relied_upon(memory, wide):
+    """Whatever the settings say of them."""
+    publish(memory, "new", 5000, stored=range(10, 50, 2))
+    memory.truncate(ENRICHED, memory.end(ENRICHED).offsets[0] - 40)
+    (reader,) = SEARCH
+    assert ("new", 0, 9) not in [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
+    memory.logs[wide].partitions.append(Partition())
+    assert ("new", 0, 9) in [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
 
 
 def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):

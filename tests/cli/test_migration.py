@@ -130,3 +130,16 @@ def test_a_source_that_goes_on_is_named_and_nothing_is_touched(settings: Setting
         with pytest.raises(state.StateRefused, match="run a goes on"):
             migration.migrate(settings)
     assert content(settings.state_dir) == before
+
+
+def test_what_its_streams_were_made_with_is_told_where_it_is_not_known(settings: Settings) -> None:
+    """The last start was on another middleware, for which other settings may have been chosen."""
+    Settings(home=settings.home, instance="one", middleware="kafka", partitions=3).save()
+    told = migration.migrate(settings)
+    assert "partitions 1" in str(told)
+    assert "database_url" in str(told)
+    assert state.made_with(settings)["partitions"] == 1
+
+
+def test_nothing_is_assumed_of_what_is_known(settings: Settings) -> None:
+    assert "partitions" not in str(migration.migrate(settings))
