@@ -8,7 +8,6 @@ from click.testing import CliRunner, Result
 from msgspec import structs
 from redis import RedisError
 from sqlalchemy.exc import OperationalError
-from supervisor.states import ProcessStates
 
 from cli.accept_loss import accept_loss, command, finding
 from cli.accept_loss.account import Run, lost
@@ -18,7 +17,6 @@ from common.lost import read_lost
 from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
-from deploy.local.supervision import NotAnswering, NotRunning
 from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
 from tests.memory import Memory, Partition
@@ -268,51 +266,3 @@ def test_what_was_not_counted_may_be_late(memory, monkeypatch, shown, first):
     reader = next(reader for reader in READERS if reader.name == "trending-consumer")
     (one,) = find(memory, reader)
     assert (one.first_seq, one.last_seq) == (first, 4000)
-
-
-class Supervisor:
-    """Of its processes `a` has just ended, and cannot be started once it was stopped; `c` may not get stopped."""
-
-    def __init__(self, at_start=None, at_stop=None):
-        self.states = dict.fromkeys("bc", ProcessStates.RUNNING) | {"a": ProcessStates.EXITED}
-        self.started, self.at_start, self.at_stop = [], at_start, at_stop
-
-    def stopProcess(self, name):
-        if self.states[name] == ProcessStates.EXITED:
-            self.states[name] = ProcessStates.STARTING
-            raise Fault(70, "NOT_RUNNING")
-        if name == "c" and self.at_stop:
-            raise self.at_stop
-        return True
-
-    def getProcessInfo(self, name):
-        return {"state": ProcessStates.EXITED}
-
-    def startProcess(self, name, wait):
-        self.started.append(name)
-        if name == "a" and self.at_start:
-            raise self.at_start
-
-
-@pytest.mark.parametrize("error", [Fault(50, "SPAWN_ERROR"), NotAnswering("held"), NotRunning("gone")])
-def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_from_its_start(
-    monkeypatch, capsys, error
-):
-    asked = Supervisor(at_start=error)
-    monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
-    with command.stopped(Settings(), ["a", "b"]):
-        assert asked.started == []
-    assert asked.started == ["a", "b"]
-    told = capsys.readouterr().err
-    assert "a was not started again" in told
-    assert "b was not" not in told
-    assert "murmur up" in told
-
-
-def test_those_that_were_stopped_are_started_where_the_process_manager_does_not_answer_for_another(monkeypatch):
-    """It may have stopped that one, too."""
-    asked = Supervisor(at_stop=NotAnswering("held"))
-    monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
-    with pytest.raises(NotAnswering), command.stopped(Settings(), ["b", "c"]):
-        pytest.fail("not all are stopped")
-    assert asked.started == ["b", "c"]
