@@ -77,3 +77,10 @@ def test_all_are_started_again_where_one_of_them_takes_too_long_to_stop(managed,
     with pytest.raises(NotAnswering), command.stopped(managed, ["calm", "deaf"]):
         pytest.fail("not all are stopped")
     eventually("both run again", lambda: states() == both_run, 30)
+
+
+def test_what_did_not_run_is_not_started(managed):
+    supervision.ask(managed, supervision.ENDED_SECONDS).stopProcess("calm")
+    with command.stopped(managed, ["calm"]):
+        pass
+    assert supervision.ask(managed).getProcessInfo("calm")["statename"] == "STOPPED"
