@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from contextlib import suppress
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from common.files import locked
@@ -27,28 +27,38 @@ def migrate(wished: Settings) -> str | None:
     """
     if not state.is_of_format_1(wished):
         return None
-    written = [path.stem for path in sorted(manifest.runs_dir(wished).glob("*.jsonl")) if write_anew(path)]
+    paths = sorted(manifest.runs_dir(wished).glob("*.jsonl"))
+    for path in paths:  # before the first one is written anew
+        with unheld(path):
+            pass
+    written = [path.stem for path in paths if write_anew(path)]
     with suppress(FileNotFoundError):
         shutil.rmtree(wished.checkpoint_dir / "trending")
-    state.record(wished.model_copy(update=made_with(wished)))
+    known = made_with(wished)
+    state.record(wished.model_copy(update=known))
     return (f"brought what is stored from format 1 to {state.FORMAT}: {len(written)} manifests are written anew, "
-            "and hashtags are counted from the head of their stream")
+            f"and hashtags are counted from the head of their stream{assumed(wished, known)}")
 
 
 def write_anew(path: Path) -> bool:
     """Whether the manifest was of format 1, and now is of today's. Raises StateRefused if its run goes on."""
-    changed_ns = path.stat().st_mtime_ns
+    with unheld(path):
+        if manifest.read_manifest(path) or not (found := of_format_1(path.read_bytes())):
+            return False
+        manifest.write(path, found, path.stat().st_mtime_ns)  # tells the audit which runs a restart of Spark has met
+        return True
+
+
+@contextmanager
+def unheld(path: Path) -> Iterator[None]:
+    """Holds the manifest. Raises StateRefused if its run goes on."""
     try:
         with locked(path):
-            found = None if manifest.read_manifest(path) else of_format_1(path.read_bytes())
+            yield
     except BlockingIOError:
         raise state.StateRefused(
             f"run {path.stem} goes on, by a source that was started with a former version: end it, and start again"
         ) from None
-    if found:
-        manifest.write(path, found)
-        os.utime(path, ns=(changed_ns, changed_ns))  # by which the audit tells which runs a restart of Spark has met
-    return found is not None
 
 
 def of_format_1(content: bytes) -> Manifest | None:
@@ -73,3 +83,11 @@ def made_with(wished: Settings) -> dict[str, object]:
     if last.get("middleware") != wished.middleware:
         return {}
     return {name: last[name] for name in state.FIXED if name in last}
+
+
+def assumed(wished: Settings, known: Collection[str]) -> str:
+    """Says which fixed settings are recorded as they are now, since nobody knows what the state was made with."""
+    named = ", ".join(name if name in state.SECRET else f"{name} {getattr(wished, name)}"
+                      for name in state.FIXED if name not in known)
+    return (f". The last start does not tell what this state was made with; it is taken for what is set now: {named}"
+            if named else "")

@@ -156,9 +156,10 @@ def manifest_path(settings: Settings, run: str) -> Path:
     return runs_dir(settings) / f"{run}.jsonl"
 
 
-def write(path: Path, manifest: Manifest) -> None:
-    """Puts the manifest of a run that nobody goes on with in the place of another file, whole. Raises OSError."""
-    files.replace(path, (_head(manifest) + _state(manifest, 0) * 2).decode())
+def write(path: Path, manifest: Manifest, changed_ns: int) -> None:
+    """Puts the manifest of a run that nobody goes on with in the place of another file, whole, as of `changed_ns`, in
+    nanoseconds since the epoch. Raises OSError."""
+    files.replace(path, (_head(manifest) + _state(manifest, 0) * 2).decode(), changed_ns)
 
 
 def read_manifest(path: Path) -> Manifest | None:

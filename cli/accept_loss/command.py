@@ -40,7 +40,7 @@ MEANING: dict[Reader, str] = {
 }
 
 RESTART_SECONDS = 10.0
-"""Within which the process manager starts again what ended by itself."""
+"""Within which the process manager starts again what ended by itself, or ends what was slow to."""
 
 
 @click.command("accept-loss")
@@ -134,15 +134,36 @@ def confirm(yes: bool) -> None:
 @contextmanager
 def stopped(settings: Settings, names: Sequence[str]) -> Iterator[None]:
     """Stops those of the processes that run, or are tried to be started, and starts the same ones again."""
-    ended = [name for name in names if _stop(settings, name)]
+    ended: list[str] = []
     try:
+        for name in names:
+            ended.append(name)  # first: without an answer nobody knows whether it was stopped
+            if not _stop(settings, name):
+                ended.pop()
         yield
     finally:
-        for name in ended:
-            try:
-                supervision.ask(settings).startProcess(name, False)
-            except xmlrpc.client.Fault as error:
-                click.echo(f"{name} was not started again: {error.faultString}", err=True)
+        _start_again(settings, ended)
+
+
+def _start_again(settings: Settings, names: Sequence[str]) -> None:
+    left = []
+    for name in names:
+        try:
+            _start(settings, name)
+        except (xmlrpc.client.Fault, supervision.NotRunning, supervision.NotAnswering) as error:
+            click.echo(f"{name} was not started again: {getattr(error, 'faultString', error)}", err=True)
+            left.append(name)
+    if left:
+        click.echo(f"`murmur status` shows whether {' and '.join(left)} runs; if not, `murmur down` and `murmur up` "
+                   "start everything", err=True)
+
+
+def _start(settings: Settings, name: str) -> None:
+    """One that is still ending is waited for: nothing would start it when it has ended."""
+    asked, until = supervision.ask(settings), time.monotonic() + RESTART_SECONDS
+    while asked.getProcessInfo(name)["state"] == ProcessStates.STOPPING and time.monotonic() < until:
+        time.sleep(0.1)
+    asked.startProcess(name, False)
 
 
 def _stop(settings: Settings, name: str) -> bool:

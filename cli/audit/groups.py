@@ -15,7 +15,7 @@ from pathlib import Path
 from common.files import locked
 from common.settings import Settings
 from common.tweets import STREAMS
-from middleware.base import Middleware, MiddlewareError
+from middleware.base import Middleware, MiddlewareError, Unreachable
 
 MOST_REMOVED = 8
 """Of the groups that others left, how many an audit removes: it takes a while where the servers still hold members."""
@@ -29,7 +29,7 @@ def folder(settings: Settings) -> Path:
 def own_group(middleware: Middleware) -> Iterator[str]:
     """Name of a group that no other has; on no stream it outlives this, nor do those of audits that are gone.
 
-    Raises MiddlewareError at the end where it could not be removed; then a later audit does it.
+    Where it could not be removed, a later audit does it.
     """
     noted = folder(middleware.settings)
     noted.mkdir(parents=True, exist_ok=True)
@@ -37,15 +37,25 @@ def own_group(middleware: Middleware) -> Iterator[str]:
     unlocked = noted / f"new-{path.name}"
     with locked(unlocked, os.O_CREAT | os.O_EXCL):
         unlocked.rename(path)  # nobody finds it without its lock
-        yield path.name
-        _remove(middleware, path)
-    with suppress(MiddlewareError):
-        for left in islice(noted.glob("audit-*"), MOST_REMOVED):
-            with suppress(BlockingIOError, FileNotFoundError), locked(left):  # it is alive; another removes it
-                _remove(middleware, left)
+        try:
+            yield path.name
+        finally:
+            removed = _remove(middleware, path)
+    for left in islice(noted.glob("audit-*"), MOST_REMOVED if removed else 0):
+        with suppress(BlockingIOError, FileNotFoundError), locked(left):  # it is alive; another removes it
+            _remove(middleware, left)
 
 
-def _remove(middleware: Middleware, noted: Path) -> None:
+def _remove(middleware: Middleware, noted: Path) -> bool:
+    """Whether every stream has let go of it; it stays noted otherwise."""
+    released = True
     for stream in STREAMS:
-        middleware.forget_group(stream, noted.name)
-    noted.unlink()
+        try:
+            middleware.forget_group(stream, noted.name)
+        except Unreachable:  # as it would be for the others, each after a while
+            return False
+        except MiddlewareError:
+            released = False
+    if released:
+        noted.unlink()
+    return released

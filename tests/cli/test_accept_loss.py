@@ -8,7 +8,6 @@ from click.testing import CliRunner, Result
 from msgspec import structs
 from redis import RedisError
 from sqlalchemy.exc import OperationalError
-from supervisor.states import ProcessStates
 
 from cli.accept_loss import accept_loss, command, finding
 from cli.accept_loss.account import Run, lost
@@ -20,7 +19,7 @@ from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
 from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
-from tests.memory import Memory
+from tests.memory import Memory, Partition
 
 DONE, OTHER = "one place", "another place"
 SEARCH = [reader for reader in READERS if reader.name == "search-consumer"]
@@ -152,6 +151,17 @@ def test_tweets_that_were_known_by_other_numbers_are_not_lost(memory):
     assert len(ranges) == 3
 
 
+@pytest.mark.parametrize("wide", [RAW, ENRICHED])
+def test_where_a_stream_has_several_partitions_no_order_is_relied_upon(memory, wide):
+    """Whatever the settings say of them."""
+    publish(memory, "new", 5000, stored=range(10, 50, 2))
+    memory.truncate(ENRICHED, memory.end(ENRICHED).offsets[0] - 40)
+    (reader,) = SEARCH
+    assert ("new", 0, 9) not in [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
+    memory.logs[wide].partitions.append(Partition())
+    assert ("new", 0, 9) in [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
+
+
 def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
     with memory.consumer(ENRICHED, "search", start="head") as consumer:
         consumer.poll(100, 0)
@@ -256,32 +266,3 @@ def test_what_was_not_counted_may_be_late(memory, monkeypatch, shown, first):
     reader = next(reader for reader in READERS if reader.name == "trending-consumer")
     (one,) = find(memory, reader)
     assert (one.first_seq, one.last_seq) == (first, 4000)
-
-
-class Supervisor:
-    """Of two processes `a` has just ended, and cannot be started once it was stopped."""
-
-    def __init__(self):
-        self.states, self.started = {"a": ProcessStates.EXITED, "b": ProcessStates.RUNNING}, []
-
-    def stopProcess(self, name):
-        if self.states[name] == ProcessStates.EXITED:
-            self.states[name] = ProcessStates.STARTING
-            raise Fault(70, "NOT_RUNNING")
-        return True
-
-    def getProcessInfo(self, name):
-        return {"state": ProcessStates.EXITED}
-
-    def startProcess(self, name, wait):
-        self.started.append(name)
-        if name == "a":
-            raise Fault(50, "SPAWN_ERROR")
-
-
-def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_from_its_start(monkeypatch):
-    asked = Supervisor()
-    monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
-    with command.stopped(Settings(), ["a", "b"]):
-        assert asked.started == []
-    assert asked.started == ["a", "b"]

@@ -92,16 +92,18 @@ def test_there_is_nothing_to_do_for_a_new_instance(tmp_path: Path) -> None:
     assert content(tmp_path) == {}
 
 
+class Killed(BaseException):
+    """What nothing catches."""
+
+
+def cut_off(*_: object, **__: object) -> None:
+    raise Killed
+
+
 @pytest.mark.parametrize("at", ["the second manifest", "the checkpoint", "the state"])
 def test_cut_off_anywhere_it_is_done_again(settings: Settings, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
     write(settings, "a", {"acknowledged": 5})
     write(settings, "b", {"acknowledged": 6})
-
-    class Killed(BaseException):
-        pass
-
-    def killed(*_: object) -> None:
-        raise Killed
 
     def half(path: Path, *_: object) -> None:
         (path / "offsets" / "0").unlink()
@@ -110,11 +112,11 @@ def test_cut_off_anywhere_it_is_done_again(settings: Settings, monkeypatch: pyte
     original = migration.write_anew
     with monkeypatch.context() as patch:
         if at == "the second manifest":
-            patch.setattr(migration, "write_anew", lambda path: killed() if path.stem == "b" else original(path))
+            patch.setattr(migration, "write_anew", lambda path: cut_off() if path.stem == "b" else original(path))
         elif at == "the checkpoint":
             patch.setattr(shutil, "rmtree", half)
         else:
-            patch.setattr(state, "record", killed)
+            patch.setattr(state, "record", cut_off)
         with pytest.raises(Killed):
             migration.migrate(settings)
     assert migration.migrate(settings)
@@ -123,10 +125,40 @@ def test_cut_off_anywhere_it_is_done_again(settings: Settings, monkeypatch: pyte
     assert state.made_with(settings)["partitions"] == 3
 
 
-def test_a_source_that_goes_on_is_named_and_nothing_is_touched(settings: Settings) -> None:
-    with write(settings, "a").open("rb") as file:
+@pytest.mark.parametrize("at", ["os.utime", "os.replace", "common.files.sync_folder"])
+def test_cut_off_while_a_manifest_is_written_its_age_is_kept(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    write(settings, "a", {"acknowledged": 5})
+    with monkeypatch.context() as patch:
+        patch.setattr(at, cut_off)
+        with pytest.raises(Killed):
+            migration.migrate(settings)
+    assert migration.migrate(settings)
+    found = read_manifests(settings)["a"]
+    assert (found.acknowledged, found.changed_at_us) == (5, HEAD["started_at_us"])
+
+
+@pytest.mark.parametrize("run", ["a", "b"])
+def test_a_source_that_goes_on_is_named_and_nothing_is_touched(settings: Settings, run: str) -> None:
+    for name in ("a", "b"):
+        write(settings, name)
+    with (settings.state_dir / "runs" / f"{run}.jsonl").open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         before = content(settings.state_dir)
-        with pytest.raises(state.StateRefused, match="run a goes on"):
+        with pytest.raises(state.StateRefused, match=f"run {run} goes on"):
             migration.migrate(settings)
     assert content(settings.state_dir) == before
+
+
+def test_what_its_streams_were_made_with_is_told_where_it_is_not_known(settings: Settings) -> None:
+    """The last start was on another middleware, for which other settings may have been chosen."""
+    Settings(home=settings.home, instance="one", middleware="kafka", partitions=3).save()
+    told = migration.migrate(settings)
+    assert "partitions 1" in str(told)
+    assert "database_url" in str(told)
+    assert state.made_with(settings)["partitions"] == 1
+
+
+def test_nothing_is_assumed_of_what_is_known(settings: Settings) -> None:
+    assert "partitions" not in str(migration.migrate(settings))

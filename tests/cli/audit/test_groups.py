@@ -5,12 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 
 import pytest
 
 from cli.audit import groups
 from common.tweets import STREAMS
+from middleware.base import MiddlewareError, UnknownStream
 from tests.cli.audit.chain import Chain
 
 KILLED = """
@@ -47,7 +47,7 @@ def other(chain: Chain) -> Iterator[subprocess.Popen[str]]:
 
 
 def held(chain: Chain) -> int:
-    return sum(len(chain.memory.logs[stream].groups) for stream in STREAMS)
+    return sum(len(log.groups) for log in chain.memory.logs.values())
 
 
 def test_groups_of_an_audit_that_was_killed_go_with_the_next(chain: Chain, other: subprocess.Popen[str]) -> None:
@@ -63,13 +63,47 @@ def test_groups_of_an_audit_that_was_killed_go_with_the_next(chain: Chain, other
 
 
 def test_groups_that_cannot_be_removed_now_are_removed_later(chain: Chain) -> None:
-    with suppress(groups.MiddlewareError), chain.audit():
+    with chain.audit():
         chain.memory.down = True
     chain.memory.down = False
     assert held(chain) == len(STREAMS)
     with chain.audit():
         pass
     assert held(chain) == 0
+
+
+def test_an_audit_that_fails_while_it_begins_leaves_no_group(chain: Chain) -> None:
+    chain.memory.delete_stream(STREAMS[-1])
+    with pytest.raises(UnknownStream), chain.audit():
+        pytest.fail("a stream is missing")
+    assert held(chain) == 0
+
+
+@pytest.mark.parametrize("left", [["audit-1", "audit-2"], []])
+def test_a_group_that_one_stream_keeps_is_removed_from_the_others(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch, left: list[str]
+) -> None:
+    """Be it the audit's own or one of those that others left, which does not hold up the next of those either."""
+    forget, noted = chain.memory.forget_group, groups.folder(chain.settings)
+    noted.mkdir()
+    for name in left:
+        (noted / name).touch()
+        for stream in STREAMS:
+            chain.memory.consumer(stream, name).close()
+
+    def refusing(stream: str, group: str) -> None:
+        if stream == STREAMS[0] and (group == "audit-1" or not left):
+            raise MiddlewareError(f"{stream} keeps {group}")
+        forget(stream, group)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(chain.memory, "forget_group", refusing)
+        with chain.audit():
+            pass
+    assert held(chain) == len(list(noted.iterdir())) == 1
+    with chain.audit():
+        pass
+    assert held(chain) == len(list(noted.iterdir())) == 0
 
 
 def test_no_audit_removes_more_than_some(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
