@@ -7,6 +7,7 @@ import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 
 from common.settings import Settings
@@ -32,8 +33,12 @@ class Deaths:
         self._starts: defaultdict[str, set[int]] = defaultdict(set)
 
     def look(self) -> None:
-        """Raises NotReady for a process that has died too often."""
-        for info in supervision.ask(self._settings).getAllProcessInfo():
+        """Raises NotReady for a process that has died too often; sees nothing while nobody answers in time."""
+        try:
+            infos = supervision.ask(self._settings).getAllProcessInfo()
+        except supervision.NotAnswering:
+            return
+        for info in infos:
             starts = self._starts[info["name"]]
             if info["start"]:
                 starts.add(info["start"])
@@ -70,9 +75,10 @@ def _await_one(settings: Settings, process: Process, given_up: threading.Event) 
     until = time.monotonic() + process.ready_seconds
     asked = supervision.ask(settings)
     while time.monotonic() < until:
-        info = asked.getProcessInfo(process.name)
-        if info["pid"] and _is_ready(process, info["start"]):
-            return True
+        with suppress(supervision.NotAnswering):  # not yet
+            info = asked.getProcessInfo(process.name)
+            if info["pid"] and _is_ready(process, info["start"]):
+                return True
         if given_up.wait(POLL_SECONDS):
             break
     return False

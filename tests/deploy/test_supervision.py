@@ -9,12 +9,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from threading import Timer
 
 import psutil
 import pytest
 
+from cli.load.instance import Instance
 from common.settings import Settings
 from deploy.local import instances, processes, supervision
 from deploy.local.process import Process, program
@@ -118,6 +122,54 @@ def test_a_process_manager_that_is_held_holds_up_no_command(settings: Settings, 
     assert result.returncode == 0
     assert f"its data stays in {settings.instance_dir}" in result.stdout
     assert instances.leftovers(settings) == []
+
+
+@contextmanager
+def held_for_longer_than_an_answer(settings: Settings) -> Iterator[None]:
+    """As the process manager is on a machine that is busy; it goes on a moment later."""
+    daemon = psutil.Process(supervision.ask(settings).getPID())
+    daemon.suspend()
+    later = Timer(supervision.ANSWER_SECONDS + 1, daemon.resume)
+    later.start()
+    try:
+        yield
+    finally:
+        later.join()
+
+
+def test_a_process_manager_that_answers_late_is_waited_for(
+    settings: Settings, start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is held as soon as it has gone into the background."""
+    pid = settings.instance_dir / "supervisord.pid"
+    resumed = f"(sleep {supervision.ANSWER_SECONDS + 1}; kill -CONT $(cat {pid}))"
+    slow = tmp_path / "slow"
+    slow.write_text(f'#!/bin/sh\n{sys.executable} "$@" || exit\nkill -STOP $(cat {pid})\n{resumed} >/dev/null 2>&1 &\n')
+    slow.chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(slow))
+    start(well="exec sleep 300")
+    assert supervision.is_running(settings)
+
+
+def test_processes_are_waited_for_while_the_process_manager_answers_late(settings: Settings, start: Start) -> None:
+    (well,) = start(well="exec sleep 300")
+    eventually("it runs", lambda: running(settings) == {"well"}, 30)
+    well = replace(well, ready=lambda started: True)
+    with held_for_longer_than_an_answer(settings):
+        assert list(await_ready(settings, [well], Deaths(settings))) == [well]
+
+
+def test_deaths_are_not_counted_while_the_process_manager_answers_late(settings: Settings, start: Start) -> None:
+    start(well="exec sleep 300")
+    with held_for_longer_than_an_answer(settings):
+        Deaths(settings).look()
+
+
+def test_an_experiment_goes_on_when_the_process_manager_answers_late(settings: Settings, start: Start) -> None:
+    start(well="exec sleep 300")
+    eventually("it runs", lambda: running(settings) == {"well"}, 30)
+    with held_for_longer_than_an_answer(settings):
+        assert Instance(settings).processes().keys() == {"well"}
 
 
 @pytest.mark.parametrize("middleware", registry())
