@@ -6,9 +6,10 @@ import shutil
 import sys
 
 import click
+from pydantic import ValidationError
 
 from cli import options
-from common.settings import ADDRESSES, Settings, SettingsUnreadable
+from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
 from deploy.local import instances, processes, supervision
 
 
@@ -59,8 +60,10 @@ def elsewhere(settings: Settings) -> str:
 
 
 def found(instance: str | None) -> Settings:
-    """Settings of the instance; where those that it wrote cannot be read, what tells where its processes are."""
+    """Settings of the instance; where they cannot be read or are not valid, what tells where its processes are."""
     try:
         return Settings.load(instance=instance)
     except SettingsUnreadable:
         return Settings.chosen(instance=instance)
+    except ValidationError:
+        return Settings.model_construct(**Place.chosen(instance=instance).model_dump())

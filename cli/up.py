@@ -101,8 +101,11 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
 
 
 def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths, began: float) -> None:
-    for process in await_ready(settings, waited_for, deaths):
-        click.echo(f"  {process.name:<14} ready after {time.monotonic() - began:5.1f} s")
+    def show(process: Process, state: str) -> None:
+        click.echo(f"  {process.name:<14} {state} after {time.monotonic() - began:5.1f} s")
+
+    for process in await_ready(settings, waited_for, deaths, tell=lambda process: show(process, "not ready")):
+        show(process, "ready")
 
 
 def create_streams(settings: Settings, deaths: Deaths) -> None:

@@ -59,14 +59,26 @@ class Port(IntEnum):
     KAFKA_CONTROLLER = 31
 
 
-class Settings(BaseSettings):
-    """Settings of one instance. Sizes in bytes, times in the unit of the name."""
+class Place(BaseSettings):
+    """Which instance, and where it is: what can be told even if other settings are not valid."""
 
     model_config = SettingsConfigDict(env_prefix="MURMUR_", extra="ignore", hide_input_in_errors=True)
 
-    # -- which instance, and where
     home: Path = Field(Path(".murmur"), description="folder of state, logs, checkpoints and downloaded servers")
     instance: str = Field("default", pattern=r"^[a-z0-9][a-z0-9-]{0,30}$", description="name of the instance")
+
+    @classmethod
+    def chosen(cls, **flags: Any) -> Self:
+        """What the user chooses: flags over environment over `.env` over default; None counts as not given."""
+        given = {name: value for name, value in flags.items() if value is not None}
+        given["_env_file"] = Path(os.environ.get("MURMUR_HOME", ".murmur")).parent / ".env"
+        return cls(**given)
+
+
+class Settings(Place):
+    """Settings of one instance. Sizes in bytes, times in the unit of the name."""
+
+    # -- ports
     port_base: int = Field(21000, ge=1024, le=60000, description="first port of the first instance")
     port_block: int = Field(0, ge=0, description="which block of 50 ports; allocated by `murmur up`")
 
@@ -141,14 +153,28 @@ class Settings(BaseSettings):
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )
 
-    @field_validator("redis_url", "milvus_uri", "database_url")
+    @field_validator("redis_url", "milvus_uri")
     @classmethod
     def _address(cls, value: str) -> str:
         try:
             _ = urlsplit(value).port
         except ValueError:  # it would tell a part of the password
-            raise ValueError("no address of a server: write / as %2F, and # as %23, in a password") from None
+            raise ValueError("no address of a server: write / as %2F, # as %23, ? as %3F, [ as %5B and ] as %5D in a "
+                             "password") from None
         return value
+
+    @field_validator("database_url")
+    @classmethod
+    def _database_address(cls, value: str) -> str:
+        from sqlalchemy import make_url  # an import of a tenth of a second, which most commands do without
+        from sqlalchemy.exc import ArgumentError
+
+        try:
+            if not value or "@" not in (make_url(value).host or ""):
+                return value
+        except (ArgumentError, ValueError):  # the latter would tell a part of the password
+            pass
+        raise ValueError("no URL of a database: write @ as %40 in a password")
 
     @field_validator("allowed_hosts")
     @classmethod
@@ -232,13 +258,6 @@ class Settings(BaseSettings):
         self.instance_dir.mkdir(parents=True, exist_ok=True)
         content = self.model_dump(mode="json", exclude=set(NOT_SAVED))
         files.replace(self.settings_file, json.dumps(content, indent=1))
-
-    @classmethod
-    def chosen(cls, **flags: Any) -> Self:
-        """What the user chooses: flags over environment over `.env` over default; None counts as not given."""
-        given = {name: value for name, value in flags.items() if value is not None}
-        given["_env_file"] = Path(os.environ.get("MURMUR_HOME", ".murmur")).parent / ".env"
-        return cls(**given)
 
     @classmethod
     def load(cls, **flags: Any) -> Self:

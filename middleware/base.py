@@ -143,14 +143,15 @@ class Producer(Closing, ABC):
         """Queues an event; events of one key keep their order. Blocks while too many are in flight.
 
         A key is any text of at most MAX_KEY_BYTES in UTF-8, an empty one too; halves of surrogate pairs have no UTF-8.
-        Raises EventTooLarge at once; a failure to deliver is raised by `flush`.
+        Raises EventTooLarge, or ValueError for an empty event, and what is queued stays so. Where earlier events could
+        not be delivered, raises what `flush` does, or leaves it to that.
         """
 
     @abstractmethod
     def flush(self) -> None:
         """Returns when every event sent so far is acknowledged; raises PublishFailed or Unreachable otherwise.
 
-        After an error, here or in `send`, nothing is queued any more; the producer can be used on.
+        After one of these two, here or in `send`, nothing is queued any more; the producer can be used on.
         """
 
 

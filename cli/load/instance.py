@@ -18,6 +18,9 @@ FOLLOW_SECONDS = 60.0
 BEYOND_SECONDS = 10.0
 """How much longer than its time an answer of the audit is waited for."""
 
+BUSY_SECONDS = 30.0
+"""In which the process manager answers on a machine that an experiment keeps busy."""
+
 
 class Instance:
     """A `loadgen.experiment.Stack`."""
@@ -27,7 +30,7 @@ class Instance:
 
     def processes(self) -> dict[str, int]:
         try:
-            infos = supervision.ask(self.settings).getAllProcessInfo()
+            infos = supervision.ask(self.settings, BUSY_SECONDS).getAllProcessInfo()
         except (supervision.NotRunning, supervision.NotAnswering) as error:
             raise StackBroken(str(error)) from error
         down = [info["name"] for info in infos if not info["pid"]]

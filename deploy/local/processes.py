@@ -17,6 +17,9 @@ MIDDLEWARES = {"pravega": "deploy.local.pravega", "kafka": "deploy.local.kafka"}
 INDEX_DURABILITY: Durability = "fsync"
 """Of Milvus Lite, which cannot be asked: it syncs its file before it acknowledges rows (tests/common/search)."""
 
+RECOVERY_SECONDS = 720
+"""It reads back `tweets-raw` after a crash, which it gives 600 s (ingest/readback.py), before it is ready."""
+
 INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-timeout", "3", "--log-level", "warning",
                  "--no-control-socket")
 
@@ -67,7 +70,7 @@ def applications(settings: Settings) -> list[Process]:
                 environment=client),
         Process(
             "ingest-http", gunicorn("ingest.http:create_app()", settings.port(Port.INGEST), *INGEST_SERVER),
-            stage=5, foreground=True, stop_seconds=1, environment=client,
+            stage=5, foreground=True, ready_seconds=RECOVERY_SECONDS, stop_seconds=1, environment=client,
             ready=probes.http_ok(f"http://{settings.address(Port.INGEST)}/readyz", host),
         ),
         *replicas,

@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 
 from common.settings import Settings
@@ -14,6 +15,9 @@ from deploy.local import supervision
 from deploy.local.process import Process
 
 POLL_SECONDS = 0.2
+TELL_SECONDS = 30.0
+"""How often it is told who is not ready yet."""
+
 LOG_LINES = 15
 
 DEATHS = 3
@@ -32,8 +36,12 @@ class Deaths:
         self._starts: defaultdict[str, set[int]] = defaultdict(set)
 
     def look(self) -> None:
-        """Raises NotReady for a process that has died too often."""
-        for info in supervision.ask(self._settings).getAllProcessInfo():
+        """Raises NotReady for a process that has died too often; sees nothing while nobody answers in time."""
+        try:
+            infos = supervision.ask(self._settings).getAllProcessInfo()
+        except supervision.NotAnswering:
+            return
+        for info in infos:
             starts = self._starts[info["name"]]
             if info["start"]:
                 starts.add(info["start"])
@@ -41,18 +49,24 @@ class Deaths:
                 raise NotReady(_why(self._settings, info["name"], f"has died {DEATHS} times since it was started"))
 
 
-def await_ready(settings: Settings, processes: Sequence[Process], deaths: Deaths) -> Iterator[Process]:
-    """Yields each process as it becomes ready. Raises NotReady for those that are late once every other one is ready,
-    and at once when any process of the instance dies again and again."""
+def await_ready(
+    settings: Settings, processes: Sequence[Process], deaths: Deaths, tell: Callable[[Process], None]
+) -> Iterator[Process]:
+    """Yields each process as it becomes ready; now and then calls `tell` for each that is not yet. Raises NotReady for
+    those that are late once every other one is ready, and at once when any of the instance dies again and again."""
     given_up = threading.Event()
     with ThreadPoolExecutor(max_workers=max(1, len(processes))) as pool:
         waiting = {pool.submit(_await_one, settings, process, given_up): process for process in processes}
         late: list[Process] = []
         try:
-            pending = set(waiting)
+            pending, told = set(waiting), time.monotonic()
             while pending:
                 deaths.look()
                 done, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
+                if time.monotonic() - told > TELL_SECONDS:
+                    told = time.monotonic()
+                    for future in pending:
+                        tell(waiting[future])
                 for future in done:
                     if future.result():
                         yield waiting[future]
@@ -70,9 +84,10 @@ def _await_one(settings: Settings, process: Process, given_up: threading.Event) 
     until = time.monotonic() + process.ready_seconds
     asked = supervision.ask(settings)
     while time.monotonic() < until:
-        info = asked.getProcessInfo(process.name)
-        if info["pid"] and _is_ready(process, info["start"]):
-            return True
+        with suppress(supervision.NotAnswering):  # not yet
+            info = asked.getProcessInfo(process.name)
+            if info["pid"] and _is_ready(process, info["start"]):
+                return True
         if given_up.wait(POLL_SECONDS):
             break
     return False

@@ -109,7 +109,10 @@ def start(settings: Settings) -> None:
     if result.returncode:
         raise OSError(f"the process manager did not start: {(result.stdout + result.stderr).strip()}")
     until = time.monotonic() + START_SECONDS
-    while not is_running(settings):
+    while True:
+        with suppress(NotAnswering):  # not yet
+            if is_running(settings):
+                return
         if time.monotonic() > until:
             raise OSError(f"the process manager does not answer: see {settings.log_dir / 'supervisord.log'}")
         time.sleep(0.05)
@@ -175,7 +178,7 @@ def ask(settings: Settings, seconds: float = ANSWER_SECONDS) -> Asked:
 
 def add_missing(settings: Settings) -> list[str]:
     """Starts the programs that the written configuration has and the running process manager does not."""
-    asked = ask(settings)
+    asked = ask(settings, START_SECONDS)
     added, _, _ = asked.reloadConfig()[0]
     for name in added:
         asked.addProcessGroup(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -43,6 +45,33 @@ def test_without_a_terminal_nothing_is_removed_unless_told_so(home: Path) -> Non
     assert file.exists()
     assert down("--wipe", "--yes").exit_code == 0
     assert not file.parent.parent.exists()
+
+
+@pytest.mark.parametrize("wrong", ["chosen", "saved"])
+def test_an_instance_ends_whatever_its_settings_say(home: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
+    """Those of `chosen` are of whoever ends it; others may come from a former version of ours."""
+    monkeypatch.setenv("MURMUR_INSTANCE", "one")
+    file = stored(home, instance="one")
+    settings = Settings(home=home)
+    process = subprocess.Popen(["sleep", "300"], env={"MURMUR_SETTINGS": str(settings.settings_file)})
+    try:
+        if wrong == "chosen":
+            monkeypatch.setenv("MURMUR_MAX_EVENTS_PER_TRIGGER", "many")
+        else:
+            saved = json.loads(settings.settings_file.read_text())
+            settings.settings_file.write_text(json.dumps({**saved, "redis_url": "redis://u:x/y@cache/0"}))
+        result = down()
+        assert result.exit_code == 0
+        assert "ended a leftover" in result.output
+        assert file.exists()
+        assert process.poll() is not None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_a_name_that_no_instance_can_have_is_refused(home: Path) -> None:
+    assert "instance: " in down("--instance", "../other").output
 
 
 def test_what_lies_elsewhere_is_not_said_to_be_removed(home: Path) -> None:

@@ -1,11 +1,13 @@
 """Where a setting comes from, and which of them a running instance has decided."""
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from pydantic import ValidationError
+from sqlalchemy import make_url
 
 from common.settings import PORTS_PER_INSTANCE, Port, Settings, SettingsUnreadable
 
@@ -95,14 +97,37 @@ def test_what_cannot_be_is_refused(wrong: dict):
         Settings.load(**wrong)
 
 
-@pytest.mark.parametrize("password", ["s3ntinel/x", "s3ntinel#x", "s3ntinel?x"])
-@pytest.mark.parametrize("name", ["redis_url", "milvus_uri", "database_url"])
-def test_an_address_that_clients_would_take_apart_in_its_password_is_refused_without_it(name: str, password: str):
+@pytest.mark.parametrize("character", "/#?[]")
+@pytest.mark.parametrize("name", ["redis_url", "milvus_uri"])
+def test_an_address_that_clients_would_take_apart_in_its_password_is_refused_without_it(name: str, character: str):
     """Clients take the first part of it for a port, and say so."""
-    with pytest.raises(ValidationError, match="write / as %2F") as refused:
+    password = f"s3ntinel{character}x"
+    with pytest.raises(ValidationError, match=re.escape(f"{character} as {quote(character, safe='')}")) as refused:
         Settings(**{name: f"redis://u:{password}@127.0.0.1:9/0"})
     assert "s3ntinel" not in str(refused.value)
     Settings(**{name: f"redis://u:{quote(password, safe='')}@127.0.0.1:9/0"})
+
+
+@pytest.mark.parametrize("character", "/#?[]:%")
+def test_a_password_of_the_database_that_its_client_takes_is_taken(character: str):
+    address = f"postgresql+psycopg://u:s3ntinel{character}x@127.0.0.1:9/tweets"
+    found = make_url(Settings(database_url=address).database_address)
+    assert (found.password, found.host, found.port) == (f"s3ntinel{character}x", "127.0.0.1", 9)
+
+
+@pytest.mark.parametrize("rest", [
+    "@s3ntinel@db/tweets", "@db:s3ntinel/tweets", "@s3ntinel@db:9/tweets", "@1:s3ntinel@db",
+])
+def test_an_address_of_the_database_that_its_client_would_take_apart_is_refused_without_its_password(rest: str):
+    with pytest.raises(ValidationError, match="write @ as %40") as refused:
+        Settings(database_url=f"postgresql+psycopg://u:s3ntinel{rest}")
+    assert "s3ntinel" not in str(refused.value)
+
+
+def test_what_is_no_address_of_a_database_is_refused_without_what_it_holds():
+    with pytest.raises(ValidationError, match="database_url") as refused:
+        Settings(database_url="u:s3ntinel")
+    assert "s3ntinel" not in str(refused.value)
 
 
 def test_ports_of_a_block_are_its_own():

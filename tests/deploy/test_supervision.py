@@ -9,17 +9,23 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from threading import Timer
 
 import psutil
 import pytest
 
+from cli.load.instance import Instance
+from cli.up import show_progress
 from common.settings import Settings
-from deploy.local import instances, processes, supervision
+from deploy.local import instances, processes, readiness, supervision
 from deploy.local.process import Process, program
 from deploy.local.readiness import Deaths, NotReady, await_ready
 from deploy.local.supervisord import LONGEST_PAUSE_S, SOON_S, next_pause
+from ingest.readback import READ_SECONDS
 from middleware import registry
 from tests.stack import ROOT, eventually
 
@@ -59,12 +65,16 @@ def running(settings: Settings) -> set[str]:
     return {info["name"] for info in supervision.ask(settings).getAllProcessInfo() if info["statename"] == "RUNNING"}
 
 
+def ready(settings: Settings, waited_for: list[Process]) -> list[Process]:
+    return list(await_ready(settings, waited_for, Deaths(settings), tell=lambda process: None))
+
+
 def test_a_server_that_dies_again_and_again_is_named_with_its_last_line(settings: Settings, start: Start) -> None:
     """Well before the other, which is waited for too, is late."""
     found = start(well="exec sleep 300", bookie="echo 'Mount point not found'; exit 1")
     began = time.monotonic()
     with pytest.raises(NotReady, match=r"bookie has died 3 times since it was started.*\n +Mount point not found\n"):
-        list(await_ready(settings, found, Deaths(settings)))
+        ready(settings, found)
     assert time.monotonic() - began < found[0].ready_seconds / 2
 
 
@@ -73,7 +83,7 @@ def test_a_server_that_dies_once_is_waited_for(settings: Settings, start: Start,
     command = f"[ -e {mark} ] && exec sleep 300; touch {mark}; exit 1"
     (one,) = start(late=command)
     again = Process(one.name, one.command, one.stage, ready=lambda started: mark.exists())
-    assert list(await_ready(settings, [again], Deaths(settings))) == [again]
+    assert ready(settings, [again]) == [again]
 
 
 def test_what_does_not_listen_and_what_is_held_are_stopped_in_time(settings: Settings, start: Start) -> None:
@@ -118,6 +128,72 @@ def test_a_process_manager_that_is_held_holds_up_no_command(settings: Settings, 
     assert result.returncode == 0
     assert f"its data stays in {settings.instance_dir}" in result.stdout
     assert instances.leftovers(settings) == []
+
+
+@contextmanager
+def held_for_longer_than_an_answer(settings: Settings) -> Iterator[None]:
+    """As the process manager is on a machine that is busy; it goes on a moment later."""
+    daemon = psutil.Process(supervision.ask(settings).getPID())
+    daemon.suspend()
+    later = Timer(supervision.ANSWER_SECONDS + 1, daemon.resume)
+    later.start()
+    try:
+        yield
+    finally:
+        later.join()
+
+
+def test_a_process_manager_that_answers_late_is_waited_for(
+    settings: Settings, start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """It is held as soon as it has gone into the background."""
+    pid = settings.instance_dir / "supervisord.pid"
+    resumed = f"(sleep {supervision.ANSWER_SECONDS + 1}; kill -CONT $(cat {pid}))"
+    slow = tmp_path / "slow"
+    slow.write_text(f'#!/bin/sh\n{sys.executable} "$@" || exit\nkill -STOP $(cat {pid})\n{resumed} >/dev/null 2>&1 &\n')
+    slow.chmod(0o700)
+    monkeypatch.setattr("sys.executable", str(slow))
+    start(well="exec sleep 300")
+    assert supervision.is_running(settings)
+
+
+def test_processes_are_waited_for_while_the_process_manager_answers_late(settings: Settings, start: Start) -> None:
+    (well,) = start(well="exec sleep 300")
+    eventually("it runs", lambda: running(settings) == {"well"}, 30)
+    well = replace(well, ready=lambda started: True)
+    with held_for_longer_than_an_answer(settings):
+        assert ready(settings, [well]) == [well]
+
+
+def test_deaths_are_not_counted_while_the_process_manager_answers_late(settings: Settings, start: Start) -> None:
+    start(well="exec sleep 300")
+    with held_for_longer_than_an_answer(settings):
+        Deaths(settings).look()
+
+
+def test_an_experiment_goes_on_when_the_process_manager_answers_late(settings: Settings, start: Start) -> None:
+    start(well="exec sleep 300")
+    eventually("it runs", lambda: running(settings) == {"well"}, 30)
+    with held_for_longer_than_an_answer(settings):
+        assert Instance(settings).processes().keys() == {"well"}
+
+
+def test_who_is_still_waited_for_is_told_again_and_again(
+    settings: Settings, start: Start, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(readiness, "TELL_SECONDS", 0.5)
+    (late,) = start(late="exec sleep 300")
+    with pytest.raises(NotReady, match="late was not ready after 3 s"):
+        show_progress(settings, [replace(late, ready_seconds=3)], Deaths(settings), time.monotonic())
+    told = capsys.readouterr().out.splitlines()
+    assert len(told) > 1
+    assert all(line.startswith("  late") and "not ready after" in line for line in told)
+
+
+def test_a_push_is_waited_for_as_long_as_what_an_earlier_process_left_may_take(tmp_path: Path) -> None:
+    everything = processes.applications(Settings(home=tmp_path))
+    (ingest,) = [one for one in everything if one.name == "ingest-http"]
+    assert ingest.ready_seconds >= READ_SECONDS + Process.ready_seconds
 
 
 @pytest.mark.parametrize("middleware", registry())

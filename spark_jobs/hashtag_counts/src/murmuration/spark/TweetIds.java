@@ -53,6 +53,18 @@ final class TweetIds {
         return used + (hasZero ? 1 : 0);
     }
 
+    /** How many places a look for one of them passes over, on average. */
+    double steps() {
+        int mask = table.length - 1;
+        long steps = 0;
+        for (int at = 0; at < table.length; at++) {
+            if (table[at] != 0) {
+                steps += at - place(table[at], mask) & mask;
+            }
+        }
+        return (double) steps / used;
+    }
+
     void pack(Packing bytes) {
         bytes.putInt(size());
         if (hasZero) {

@@ -40,25 +40,23 @@ class TweetIdsTest {
         }
     }
 
-    /** Whose products with the golden ratio, a usual multiplier, are 1, 2, 3, …: all of them want the first place. */
+    /**
+     * Whose products with the golden ratio, a usual multiplier, are 1, 2, 3, …: all of them want the first place, and a
+     * look passes over half of them. With another one it passes over a tenth of them about once in 25,000 runs.
+     */
     @Test
     void chosenIdsTakeNoLongerThanOthers() {
+        int count = 100_000;
         long inverse = 1;
         for (int doubled = 0; doubled < 6; doubled++) {
             inverse *= 2 - 0x9E3779B97F4A7C15L * inverse; // Newton: twice as many bits are right each time
         }
         assertEquals(1, 0x9E3779B97F4A7C15L * inverse);
-        long others = Math.max(nanosToAdd(1L << 22), nanosToAdd(1L << 22));
-        assertTrue(nanosToAdd(inverse) < 30 * others);
-    }
-
-    private static long nanosToAdd(long step) {
-        long began = System.nanoTime();
         TweetIds ids = new TweetIds();
-        for (long n = 1; n <= 100_000; n++) {
-            assertTrue(ids.add(n * step));
+        for (long n = 1; n <= count; n++) {
+            assertTrue(ids.add(n * inverse));
         }
-        return System.nanoTime() - began;
+        assertTrue(ids.steps() < count / 10, () -> "steps: " + ids.steps());
     }
 
     @Test
