@@ -62,7 +62,7 @@ STREAMING = {
     ),
     "spark.sql.streaming.stateStore.rocksdb.changelogCheckpointing.enabled": "true",
     "spark.sql.streaming.stateStore.rocksdb.boundedMemoryUsage": "true",
-    "spark.sql.streaming.stateStore.rocksdb.maxMemoryUsageMB": "256",
+    "spark.sql.streaming.stateStore.rocksdb.maxMemoryUsageMB": "128",
     "spark.sql.streaming.stateStore.rocksdb.trackTotalNumberOfRows": "false",
     # A batch that only evicts state would delay the next one with tweets, which evicts as well.
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
