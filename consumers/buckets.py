@@ -94,9 +94,12 @@ class Buckets:
         return self._raised(counts, "marker", marker)
 
     def begin_rebuild(self, owner: str) -> bool:
-        """Whether `owner` may rebuild now: nobody else does."""
+        """Whether `owner` may rebuild now: nobody else does. Then the buckets are not complete until it has ended."""
         key = self.key("rebuilding")
-        return bool(self._redis.set(key, owner, nx=True, px=REBUILD_LOCK_MS)) or self._redis.get(key) == owner
+        if not self._redis.set(key, owner, nx=True, px=REBUILD_LOCK_MS) and self._redis.get(key) != owner:
+            return False
+        self._redis.delete(self.key("marker"), self.key("kept_s"))
+        return True
 
     def rebuild_counts(self, counts: Counts, owner: str) -> bool:
         """Raises counts while `owner` rebuilds; False if the right or the data was lost. Prolongs the right."""

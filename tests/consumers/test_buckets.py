@@ -68,6 +68,15 @@ def test_one_rebuilds_at_a_time_and_a_loss_meanwhile_is_noticed(buckets: Buckets
     assert client.keys() == []
 
 
+def test_what_a_rebuild_has_changed_is_complete_at_its_end_only(buckets: Buckets, client: redis.Redis) -> None:
+    """One for a shorter time, which is killed: what it has written expires sooner, whatever is set again then."""
+    shorter = Buckets(client, "t:", 600)
+    assert shorter.marker() is None
+    assert shorter.begin_rebuild("one")
+    assert shorter.rebuild_counts({NOW: {"a": 1}}, "one")
+    assert buckets.marker() is None
+
+
 def test_one_publishes_at_a_time(buckets: Buckets, client: redis.Redis) -> None:
     assert buckets.is_publisher("one")
     assert buckets.is_publisher("one")
