@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PASSWORD = re.compile(r"(://[^:/@\s]*):\S*@")
+_PASSWORD = re.compile(r"(://[^:/\s]*):\S*@")
 _TOKEN = re.compile(r"(https?://)[^:/@\s]+@", re.IGNORECASE)
 """In the place of a user's name, which other servers do not know how to do without."""
 
@@ -12,5 +12,5 @@ _PARAMETER = re.compile(r"([?&](?:pass|pwd|password|passwd|sslpassword|secret|to
 
 
 def masked(text: str) -> str:
-    """A URL, or a text that holds some, without the passwords and tokens in them. A quote may be theirs."""
+    """A URL, or a text that holds some, without the passwords and tokens in it. Quotes may be theirs, white space not."""
     return _PARAMETER.sub(r"\1…", _TOKEN.sub(r"\1…@", _PASSWORD.sub(r"\1:…@", text)))

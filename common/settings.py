@@ -161,20 +161,23 @@ class Settings(Place):
         except ValueError:  # it would tell a part of the password
             raise ValueError("no address of a server: write / as %2F, # as %23, ? as %3F, [ as %5B and ] as %5D in a "
                              "password") from None
-        return value
+        return _without_white_space(value)
 
     @field_validator("database_url")
     @classmethod
     def _database_address(cls, value: str) -> str:
-        from sqlalchemy import make_url  # an import of a tenth of a second, which most commands do without
+        if not value:
+            return value
+        from sqlalchemy import make_url  # an import of a tenth of a second, which most processes do without
         from sqlalchemy.exc import ArgumentError
 
         try:
-            if not value or "@" not in (make_url(value).host or ""):
-                return value
+            url = make_url(value)
         except (ArgumentError, ValueError):  # the latter would tell a part of the password
-            pass
-        raise ValueError("no URL of a database: write @ as %40 in a password")
+            url = None
+        if url is None or (url.password is not None and value.count("@") > 1):
+            raise ValueError("no URL of a database: write @ as %40 in a user or password")
+        return _without_white_space(value) if url.host else value
 
     @field_validator("allowed_hosts")
     @classmethod
@@ -271,6 +274,13 @@ class Settings(Place):
         free = wished.model_fields_set - set(FACTS_OF_A_RUNNING_INSTANCE)
         running = {name: value for name, value in read(wished.settings_file).items() if name not in free}
         return cls.chosen(**{**flags, **running})
+
+
+def _without_white_space(address: str) -> str:
+    """What is shown of it without its password ends there."""
+    if any(map(str.isspace, address)):
+        raise ValueError("no address of a server: write a space as %20")
+    return address
 
 
 def _listed(names: str) -> list[str]:

@@ -22,6 +22,7 @@ from common.search.store import Store
     ("postgresql://db/x?password=a\"secret'&sslmode=off", "postgresql://db/x?password=…&sslmode=off"),
     ("postgresql://user:a\"secret'@db/x", "postgresql://user:…@db/x"),
     ("https://a'secret@milvus:443/x", "https://…@milvus:443/x"),
+    ("postgresql://us@er:secret@db/x", "postgresql://us@er:…@db/x"),
     ("redis://:se/c@ret@cache:6379/0", "redis://:…@cache:6379/0"),
     ("postgresql://user@db/x", "postgresql://user@db/x"),
     ("https://h/a@b?q=pass", "https://h/a@b?q=pass"),

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -116,12 +118,34 @@ def test_a_password_of_the_database_that_its_client_takes_is_taken(character: st
 
 
 @pytest.mark.parametrize("rest", [
-    "@s3ntinel@db/tweets", "@db:s3ntinel/tweets", "@s3ntinel@db:9/tweets", "@1:s3ntinel@db",
+    "@s3ntinel@db/tweets", "@db:s3ntinel/tweets", "@s3ntinel@db:9/tweets", "@1:s3ntinel@db", "a@s3ntinel/x@db/t",
+    "a@s3ntinel?x@db/t",
 ])
 def test_an_address_of_the_database_that_its_client_would_take_apart_is_refused_without_its_password(rest: str):
     with pytest.raises(ValidationError, match="write @ as %40") as refused:
         Settings(database_url=f"postgresql+psycopg://u:s3ntinel{rest}")
     assert "s3ntinel" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "address"), [
+    ("redis_url", "redis://u:s3n tinel@cache/0"), ("milvus_uri", "http://h?token=s3n tinel"),
+    ("database_url", "postgresql://u:s3n tinel@db/x"), ("database_url", "postgresql://db/x?password=s3n tinel"),
+])
+def test_white_space_in_an_address_is_refused_without_its_password(name: str, address: str):
+    with pytest.raises(ValidationError, match="write a space as %20") as refused:
+        Settings(**{name: address})
+    assert not re.search("s3n|tinel", str(refused.value))
+
+
+def test_a_database_in_a_folder_of_any_name_is_taken():
+    Settings(database_url="sqlite:////home/a b/c@d@e/tweets.db")
+
+
+def test_no_database_costs_no_import_of_its_library():
+    names = "[name for name in sys.modules if name.startswith('sqlalchemy')]"
+    program = f"import sys; from common.settings import Settings; Settings(); print({names})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_what_is_no_address_of_a_database_is_refused_without_what_it_holds():
