@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 
@@ -11,6 +12,7 @@ from pydantic import ValidationError
 from cli import options
 from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
 from deploy.local import instances, processes, supervision
+from middleware import registry
 
 
 @click.command()
@@ -66,4 +68,16 @@ def found(instance: str | None) -> Settings:
     except SettingsUnreadable:
         return Settings.chosen(instance=instance)
     except ValidationError:
-        return Settings.model_construct(**Place.chosen(instance=instance).model_dump())
+        if not instance and os.environ.get("MURMUR_SETTINGS"):
+            raise  # of which instance is not told
+        return told(Place.chosen(instance=instance))
+
+
+def told(place: Place) -> Settings:
+    """What the instance's folder says that ending it, or removing it, goes by; no other setting holds."""
+    saved = instances.stored(place.home.resolve() / "instances" / place.instance)
+    known = place.model_dump()
+    known |= {name: value for name, value in saved.items() if name in ADDRESSES and isinstance(value, str)}
+    if saved.get("middleware") in registry():
+        known["middleware"] = saved["middleware"]
+    return Settings.model_construct(**known)

@@ -70,6 +70,30 @@ def test_an_instance_ends_whatever_its_settings_say(home: Path, monkeypatch: pyt
         process.wait()
 
 
+def test_another_instance_is_never_taken_for_one_whose_settings_are_not_valid(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = stored(home)
+    two = Settings(home=home, instance="two")
+    two.save()
+    two.settings_file.write_text(json.dumps({**json.loads(two.settings_file.read_text()), "partitions": "many"}))
+    monkeypatch.setenv("MURMUR_SETTINGS", str(two.settings_file))
+    refused = down("--wipe", "--yes")
+    assert refused.exit_code
+    assert file.exists()
+
+
+def test_what_lies_elsewhere_is_told_though_other_settings_are_not_valid(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored(home, redis_url=f"redis://:{SENTINEL}@cache/0")
+    monkeypatch.setenv("MURMUR_PARTITIONS", "many")
+    result = down("--wipe", "--yes")
+    assert result.exit_code == 0
+    assert "redis_url stays" in result.output
+    assert SENTINEL not in result.output
+
+
 def test_a_name_that_no_instance_can_have_is_refused(home: Path) -> None:
     assert "instance: " in down("--instance", "../other").output
 
