@@ -133,7 +133,10 @@ def confirm(yes: bool) -> None:
 
 @contextmanager
 def stopped(settings: Settings, names: Sequence[str]) -> Iterator[None]:
-    """Stops those of the processes that run, or are tried to be started, and starts the same ones again."""
+    """Stops those of the processes that run, or are tried to be started, and starts the same ones again.
+
+    Ends the command with status 1 if one of them could not be.
+    """
     ended: list[str] = []
     try:
         for name in names:
@@ -142,10 +145,13 @@ def stopped(settings: Settings, names: Sequence[str]) -> Iterator[None]:
                 ended.pop()
         yield
     finally:
-        _start_again(settings, ended)
+        left = _start_again(settings, ended)
+    if left:
+        raise click.exceptions.Exit(1)
 
 
-def _start_again(settings: Settings, names: Sequence[str]) -> None:
+def _start_again(settings: Settings, names: Sequence[str]) -> list[str]:
+    """Names those of which it is not known that they were started, and tells them."""
     left = []
     for name in names:
         try:
@@ -155,13 +161,16 @@ def _start_again(settings: Settings, names: Sequence[str]) -> None:
             left.append(name)
     if left:
         click.echo(f"`murmur status` shows whether {' and '.join(left)} runs; if not, `murmur down` and `murmur up` "
-                   "start everything", err=True)
+                   "start everything. What was accepted is recorded", err=True)
+    return left
 
 
 def _start(settings: Settings, name: str) -> None:
     """One that is still ending is waited for: nothing would start it when it has ended."""
     asked, until = supervision.ask(settings), time.monotonic() + RESTART_SECONDS
-    while asked.getProcessInfo(name)["state"] == ProcessStates.STOPPING and time.monotonic() < until:
+    while asked.getProcessInfo(name)["state"] == ProcessStates.STOPPING:
+        if time.monotonic() > until:
+            raise supervision.NotAnswering(f"it still ends after {RESTART_SECONDS:.0f} s")
         time.sleep(0.1)
     asked.startProcess(name, False)
 

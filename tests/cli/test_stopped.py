@@ -2,6 +2,7 @@
 
 from xmlrpc.client import Fault
 
+import click
 import pytest
 from supervisor.states import ProcessStates
 
@@ -41,13 +42,23 @@ def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_fr
 ):
     asked = Supervisor(error)
     monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
-    with command.stopped(Settings(), ["a", "b"]):
+    with pytest.raises(click.exceptions.Exit), command.stopped(Settings(), ["a", "b"]):
         assert asked.started == []
     assert asked.started == ["a", "b"]
     told = capsys.readouterr().err
     assert "a was not started again" in told
     assert "b was not" not in told
     assert "murmur up" in told
+
+
+def test_one_that_does_not_end_is_not_taken_for_started(monkeypatch, capsys):
+    asked = Supervisor(None)
+    monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
+    monkeypatch.setattr(command, "RESTART_SECONDS", 0.3)
+    with pytest.raises(click.exceptions.Exit), command.stopped(Settings(), ["b"]):
+        monkeypatch.setattr(asked, "getProcessInfo", lambda name: {"state": ProcessStates.STOPPING})
+    assert asked.started == []
+    assert "b was not started again" in capsys.readouterr().err
 
 
 @pytest.fixture
