@@ -40,22 +40,28 @@ def own_group(middleware: Middleware) -> Iterator[str]:
         try:
             yield path.name
         finally:
-            removed = _remove(middleware, path)
-    for left in islice(noted.glob("audit-*"), MOST_REMOVED if removed else 0):
+            answered = _remove(middleware, path)
+    if answered:
+        _remove_others(middleware, noted)
+
+
+def _remove_others(middleware: Middleware, noted: Path) -> None:
+    for left in islice(noted.glob("audit-*"), MOST_REMOVED):
         with suppress(BlockingIOError, FileNotFoundError), locked(left):  # it is alive; another removes it
-            _remove(middleware, left)
+            if not _remove(middleware, left):
+                return
 
 
 def _remove(middleware: Middleware, noted: Path) -> bool:
-    """Whether every stream has let go of it; it stays noted otherwise."""
-    released = True
+    """Whether the servers answered; the group stays noted until every stream has let go of it."""
+    kept = False
     for stream in STREAMS:
         try:
             middleware.forget_group(stream, noted.name)
         except Unreachable:  # as it would be for the others, each after a while
             return False
         except MiddlewareError:
-            released = False
-    if released:
+            kept = True
+    if not kept:
         noted.unlink()
-    return released
+    return True

@@ -34,6 +34,9 @@ NOT_SETTLED = (
 reads its groups first, and for a moment tells of its partitions what held before, or (_NOENT) nothing."""
 
 
+NO_ANSWER = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
+
+
 class Cluster:
     """Raises Unreachable where no broker answers within a few seconds, UnknownStream where a topic does not exist."""
 
@@ -121,11 +124,12 @@ class Cluster:
 
     @contextmanager
     def raising(self, error: type[MiddlewareError], what: str) -> Iterator[None]:
-        """Turns what the client raises into one of ours, with the address."""
+        """Turns what the client raises into one of ours, with the address; no answer in time is Unreachable."""
         try:
             yield
         except KafkaException as cause:
-            raise error(f"{what} (Kafka at {self.servers}): {cause.args[0].str()}") from cause
+            kind = Unreachable if cause.args[0].code() in NO_ANSWER else error
+            raise kind(f"{what} (Kafka at {self.servers}): {cause.args[0].str()}") from cause
 
     def close(self) -> None:
         self._admin = None
