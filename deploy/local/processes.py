@@ -18,7 +18,8 @@ INDEX_DURABILITY: Durability = "fsync"
 """Of Milvus Lite, which cannot be asked: it syncs its file before it acknowledges rows (tests/common/search)."""
 
 RECOVERY_SECONDS = 720
-"""It reads back `tweets-raw` after a crash, which it gives 600 s (ingest/readback.py), before it is ready."""
+"""In which ingest-http becomes ready: before that it reads back `tweets-raw` after a crash, which it gives 600 s
+(ingest/readback.py)."""
 
 INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-timeout", "3", "--log-level", "warning",
                  "--no-control-socket")

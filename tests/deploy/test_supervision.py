@@ -149,8 +149,9 @@ def test_a_process_manager_that_answers_late_is_waited_for(
     """It is held as soon as it has gone into the background."""
     pid = settings.instance_dir / "supervisord.pid"
     resumed = f"(sleep {supervision.ANSWER_SECONDS + 1}; kill -CONT $(cat {pid}))"
+    hold = f"until [ -s {pid} ]; do sleep 0.05; done\nkill -STOP $(cat {pid}) || exit"
     slow = tmp_path / "slow"
-    slow.write_text(f'#!/bin/sh\n{sys.executable} "$@" || exit\nkill -STOP $(cat {pid})\n{resumed} >/dev/null 2>&1 &\n')
+    slow.write_text(f'#!/bin/sh\n{sys.executable} "$@" || exit\n{hold}\n{resumed} >/dev/null 2>&1 &\n')
     slow.chmod(0o700)
     monkeypatch.setattr("sys.executable", str(slow))
     start(well="exec sleep 300")
