@@ -89,5 +89,5 @@ def assumed(wished: Settings, known: Collection[str]) -> str:
     """Says which fixed settings are recorded as they are now, since nobody knows what the state was made with."""
     named = ", ".join(name if name in state.SECRET else f"{name} {getattr(wished, name)}"
                       for name in state.FIXED if name not in known)
-    return (f". The last start does not tell what this state was made with; it is taken for what is set now: {named}"
-            if named else "")
+    return (f". The last start does not tell what this state was made with; it is taken for what is set now: {named}. "
+            f"If that is wrong, write it as it was into {state.state_file(wished)}" if named else "")
