@@ -12,5 +12,5 @@ _PARAMETER = re.compile(r"([?&](?:pass|pwd|password|passwd|sslpassword|secret|to
 
 
 def masked(text: str) -> str:
-    """A URL, or a text that holds some, without the passwords and tokens in it. Quotes may be theirs, white space not."""
+    """A URL, or a text that holds some, without passwords and tokens. Quotes may be theirs, white space not."""
     return _PARAMETER.sub(r"\1…", _TOKEN.sub(r"\1…@", _PASSWORD.sub(r"\1:…@", text)))
