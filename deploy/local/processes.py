@@ -63,7 +63,10 @@ def applications(settings: Settings) -> list[Process]:
             "spark", python("spark_jobs.application"), stage=4, ready_seconds=240, stop_seconds=2.5, early=True,
             ready=probes.written_since_start(settings.state_dir / "spark.ready"),
             environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable, **client,
-                         "MURMUR_SPARK_JVM_OPTIONS": class_data.of_spark(settings)},
+                         "MURMUR_SPARK_JVM_OPTIONS": class_data.of_spark(settings),
+                         # Or else RocksDB's threads have up to eight heaps of the C library for each core, each of
+                         # which keeps what it once had to hold.
+                         "MALLOC_ARENA_MAX": "2"},
         ),
         Process("trending", python("consumers.trending"), stage=4, ready=probes.reports(settings, "ranked"),
                 environment={"MURMUR_JVM_OPTIONS": class_data.of_clients(settings, writes=True)}),
