@@ -15,6 +15,6 @@ from middleware.kafka.cluster import Cluster
 ])
 def test_no_answer_in_time_is_told_from_a_refusal(code: int, raised: type[MiddlewareError]) -> None:
     cluster = Cluster("127.0.0.1:1")
-    with pytest.raises(MiddlewareError, match="cannot do it") as caught, cluster.raising(MiddlewareError, "cannot do it"):
+    with pytest.raises(MiddlewareError, match="cannot") as caught, cluster.raising(MiddlewareError, "cannot"):
         raise KafkaException(KafkaError(code))
     assert caught.type is raised
