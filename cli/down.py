@@ -65,9 +65,7 @@ def found(instance: str | None) -> Settings:
     """Settings of the instance; where they cannot be read or are not valid, what tells where its processes are."""
     try:
         return Settings.load(instance=instance)
-    except SettingsUnreadable:
-        return Settings.chosen(instance=instance)
-    except ValidationError:
+    except (SettingsUnreadable, ValidationError):
         if not instance and os.environ.get("MURMUR_SETTINGS"):
             raise  # of which instance is not told
         return told(Place.chosen(instance=instance))

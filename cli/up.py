@@ -12,7 +12,7 @@ from common.settings import Settings, read
 from common.tweets import STREAMS
 from deploy.local import class_data, instances, processes, state, supervision
 from deploy.local.process import Process
-from deploy.local.readiness import Deaths, await_ready, last_lines
+from deploy.local.readiness import Deaths, await_ready
 from middleware import connect, registry
 from middleware.base import Middleware, MiddlewareError
 
@@ -101,12 +101,11 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
 
 
 def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths, began: float) -> None:
-    def show(process: Process, state: str, why: str = "") -> None:
-        click.echo(f"  {process.name:<14} {state} after {time.monotonic() - began:5.1f} s{why}")
+    def show(process: Process, state: str) -> None:
+        click.echo(f"  {process.name:<14} {state} after {time.monotonic() - began:5.1f} s")
 
     def show_late(process: Process) -> None:
-        last = last_lines(settings.log_dir / f"{process.name}.log", 1)
-        show(process, "not ready", f"; its log ends with: {last[0]}" if last else "")
+        show(process, f"not ready (see `murmur logs {process.name} --instance {settings.instance}`)")
 
     for process in await_ready(settings, waited_for, deaths, tell=show_late):
         show(process, "ready")

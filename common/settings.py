@@ -175,9 +175,10 @@ class Settings(Place):
             url = make_url(value)
         except (ArgumentError, ValueError):  # the latter would tell a part of the password
             url = None
-        if url is None or (url.password is not None and value.count("@") > 1):
-            raise ValueError("no URL of a database: write @ as %40 in a user or password")
-        return _without_white_space(value) if url.host else value
+        behind_user = value.partition("://")[2].partition(":")[2]
+        if url is None or (url.password is not None and behind_user.count("@") > 1):
+            raise ValueError("no URL of a database: behind the user's name, write all @ but the last as %40")
+        return value if url.get_backend_name() == "sqlite" else _without_white_space(value)
 
     @field_validator("allowed_hosts")
     @classmethod

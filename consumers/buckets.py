@@ -98,7 +98,7 @@ class Buckets:
         key = self.key("rebuilding")
         if not self._redis.set(key, owner, nx=True, px=REBUILD_LOCK_MS) and self._redis.get(key) != owner:
             return False
-        self._redis.delete(self.key("marker"), self.key("kept_s"))
+        self._redis.delete(self.key("marker"))
         return True
 
     def rebuild_counts(self, counts: Counts, owner: str) -> bool:

@@ -16,6 +16,7 @@ import click
 from redis import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 from supervisor.states import ProcessStates
+from supervisor.xmlrpc import Faults
 
 from cli import options
 from cli.accept_loss.finding import find
@@ -63,14 +64,17 @@ def accept_loss(chosen: tuple[Reader, ...], yes: bool, instance: str | None, as_
         losses = find_losses(middleware, readers)
         if not as_json:
             click.echo("\n".join(map(described, losses)) or "no reader was overtaken: nothing to accept")
+        left: list[str] = []
         if losses:
             confirm(yes)
-            losses = accept_all(middleware, losses, silent=as_json)
+            losses, left = accept_all(middleware, losses, silent=as_json)
         if as_json:
             click.echo(json.dumps({"readers": [loss.reader.name for loss in losses],
                                    "lost": [asdict(one) for loss in losses for one in loss.lost]}))
         elif losses:
             click.echo(f"accepted: {', '.join(loss.reader.name for loss in losses)} can go on")
+    if left:
+        raise click.exceptions.Exit(1)
 
 
 @contextmanager
@@ -105,15 +109,16 @@ def find_losses(middleware: Middleware, readers: Sequence[StreamReader], known: 
     return found
 
 
-def accept_all(middleware: Middleware, asked: Sequence[Loss], silent: bool) -> list[Loss]:
-    """What is accepted at last: retention, and readers, may have gone on during the question."""
-    with stopped(middleware.settings, sorted({PROCESS[loss.reader.name] for loss in asked})):
+def accept_all(middleware: Middleware, asked: Sequence[Loss], silent: bool) -> tuple[list[Loss], list[str]]:
+    """What is accepted at last, as retention and readers may have gone on during the question; and which processes
+    could not be started again."""
+    with stopped(middleware.settings, sorted({PROCESS[loss.reader.name] for loss in asked})) as left:
         losses = find_losses(middleware, [loss.reader for loss in asked], asked)
         for loss in losses:
             if loss not in asked and not silent:
                 click.echo(f"Meanwhile that has changed.\n{described(loss)}")
             accept(middleware, loss)
-    return losses
+    return losses, left
 
 
 def accept(middleware: Middleware, loss: Loss) -> None:
@@ -132,22 +137,19 @@ def confirm(yes: bool) -> None:
 
 
 @contextmanager
-def stopped(settings: Settings, names: Sequence[str]) -> Iterator[None]:
-    """Stops those of the processes that run, or are tried to be started, and starts the same ones again.
-
-    Ends the command with status 1 if one of them could not be.
-    """
+def stopped(settings: Settings, names: Sequence[str]) -> Iterator[list[str]]:
+    """Stops those of the processes that run, or are tried to be started, and starts the same ones again. What it yields
+    holds at the end those that could not be."""
     ended: list[str] = []
+    left: list[str] = []
     try:
         for name in names:
             ended.append(name)  # first: without an answer nobody knows whether it was stopped
             if not _stop(settings, name):
                 ended.pop()
-        yield
+        yield left
     finally:
-        left = _start_again(settings, ended)
-    if left:
-        raise click.exceptions.Exit(1)
+        left += _start_again(settings, ended)
 
 
 def _start_again(settings: Settings, names: Sequence[str]) -> list[str]:
@@ -161,7 +163,7 @@ def _start_again(settings: Settings, names: Sequence[str]) -> list[str]:
             left.append(name)
     if left:
         click.echo(f"`murmur status` shows whether {' and '.join(left)} runs; if not, `murmur down` and `murmur up` "
-                   "start everything. What was accepted is recorded", err=True)
+                   "start everything", err=True)
     return left
 
 
@@ -172,7 +174,11 @@ def _start(settings: Settings, name: str) -> None:
         if time.monotonic() > until:
             raise supervision.NotAnswering(f"it still ends after {RESTART_SECONDS:.0f} s")
         time.sleep(0.1)
-    asked.startProcess(name, False)
+    try:
+        asked.startProcess(name, False)
+    except xmlrpc.client.Fault as error:
+        if error.faultCode != Faults.ALREADY_STARTED:
+            raise
 
 
 def _stop(settings: Settings, name: str) -> bool:

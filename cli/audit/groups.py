@@ -42,11 +42,11 @@ def own_group(middleware: Middleware) -> Iterator[str]:
         finally:
             answered = _remove(middleware, path)
     if answered:
-        _remove_others(middleware, noted)
+        _remove_others(middleware, path)
 
 
-def _remove_others(middleware: Middleware, noted: Path) -> None:
-    for left in islice(noted.glob("audit-*"), MOST_REMOVED):
+def _remove_others(middleware: Middleware, own: Path) -> None:
+    for left in islice(set(own.parent.glob("audit-*")) - {own}, MOST_REMOVED):
         with suppress(BlockingIOError, FileNotFoundError), locked(left):  # it is alive; another removes it
             if not _remove(middleware, left):
                 return

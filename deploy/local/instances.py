@@ -69,7 +69,7 @@ def stored(folder: Path) -> dict[str, Any]:
         found = json.loads((folder / "settings.json").read_text())
     except (OSError, ValueError):
         return {}
-    return found if "port_base" in found else {}
+    return found if isinstance(found, dict) and "port_base" in found else {}
 
 
 def first_port(found: dict[str, Any]) -> int:

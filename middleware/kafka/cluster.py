@@ -34,7 +34,10 @@ NOT_SETTLED = (
 reads its groups first, and for a moment tells of its partitions what held before, or (_NOENT) nothing."""
 
 
-NO_ANSWER = (KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN)
+NO_ANSWER = (
+    KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE,
+)  # fmt: skip
 
 
 class Cluster:

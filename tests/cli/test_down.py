@@ -47,7 +47,7 @@ def test_without_a_terminal_nothing_is_removed_unless_told_so(home: Path) -> Non
     assert not file.parent.parent.exists()
 
 
-@pytest.mark.parametrize("wrong", ["chosen", "saved"])
+@pytest.mark.parametrize("wrong", ["chosen", "saved", "torn", "null"])
 def test_an_instance_ends_whatever_its_settings_say(home: Path, monkeypatch: pytest.MonkeyPatch, wrong: str) -> None:
     """Those of `chosen` are of whoever ends it; others may come from a former version of ours."""
     monkeypatch.setenv("MURMUR_INSTANCE", "one")
@@ -57,6 +57,8 @@ def test_an_instance_ends_whatever_its_settings_say(home: Path, monkeypatch: pyt
     try:
         if wrong == "chosen":
             monkeypatch.setenv("MURMUR_MAX_EVENTS_PER_TRIGGER", "many")
+        elif wrong in ("torn", "null"):
+            settings.settings_file.write_text({"torn": "{", "null": "null"}[wrong])
         else:
             saved = json.loads(settings.settings_file.read_text())
             settings.settings_file.write_text(json.dumps({**saved, "redis_url": "redis://u:x/y@cache/0"}))
@@ -70,13 +72,14 @@ def test_an_instance_ends_whatever_its_settings_say(home: Path, monkeypatch: pyt
         process.wait()
 
 
-def test_another_instance_is_never_taken_for_one_whose_settings_are_not_valid(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("wrong", ['{"partitions": "many"}', '{"partitions": 1', "null"])
+def test_another_instance_is_never_taken_for_one_whose_settings_tell_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
 ) -> None:
     file = stored(home)
     two = Settings(home=home, instance="two")
     two.save()
-    two.settings_file.write_text(json.dumps({**json.loads(two.settings_file.read_text()), "partitions": "many"}))
+    two.settings_file.write_text(wrong)
     monkeypatch.setenv("MURMUR_SETTINGS", str(two.settings_file))
     refused = down("--wipe", "--yes")
     assert refused.exit_code

@@ -2,9 +2,9 @@
 
 from xmlrpc.client import Fault
 
-import click
 import pytest
 from supervisor.states import ProcessStates
+from supervisor.xmlrpc import Faults
 
 from cli.accept_loss import command
 from common.settings import Settings
@@ -42,8 +42,9 @@ def test_one_that_has_just_ended_is_stopped_and_one_that_fails_keeps_no_other_fr
 ):
     asked = Supervisor(error)
     monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
-    with pytest.raises(click.exceptions.Exit), command.stopped(Settings(), ["a", "b"]):
+    with command.stopped(Settings(), ["a", "b"]) as left:
         assert asked.started == []
+    assert left == ["a"]
     assert asked.started == ["a", "b"]
     told = capsys.readouterr().err
     assert "a was not started again" in told
@@ -55,10 +56,19 @@ def test_one_that_does_not_end_is_not_taken_for_started(monkeypatch, capsys):
     asked = Supervisor(None)
     monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
     monkeypatch.setattr(command, "RESTART_SECONDS", 0.3)
-    with pytest.raises(click.exceptions.Exit), command.stopped(Settings(), ["b"]):
+    with command.stopped(Settings(), ["b"]) as left:
         monkeypatch.setattr(asked, "getProcessInfo", lambda name: {"state": ProcessStates.STOPPING})
-    assert asked.started == []
+    assert (asked.started, left) == ([], ["b"])
     assert "b was not started again" in capsys.readouterr().err
+
+
+def test_one_that_somebody_else_has_started_meanwhile_runs(monkeypatch, capsys):
+    asked = Supervisor(Fault(Faults.ALREADY_STARTED, "ALREADY_STARTED: a"))
+    monkeypatch.setattr(command.supervision, "ask", lambda *_: asked)
+    with command.stopped(Settings(), ["a"]) as left:
+        pass
+    assert left == []
+    assert capsys.readouterr().err == ""
 
 
 @pytest.fixture

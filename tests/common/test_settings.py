@@ -122,13 +122,14 @@ def test_a_password_of_the_database_that_its_client_takes_is_taken(character: st
     "a@s3ntinel?x@db/t",
 ])
 def test_an_address_of_the_database_that_its_client_would_take_apart_is_refused_without_its_password(rest: str):
-    with pytest.raises(ValidationError, match="write @ as %40") as refused:
+    with pytest.raises(ValidationError, match="write all @ but the last as %40") as refused:
         Settings(database_url=f"postgresql+psycopg://u:s3ntinel{rest}")
     assert "s3ntinel" not in str(refused.value)
 
 
 @pytest.mark.parametrize(("name", "address"), [
     ("redis_url", "redis://u:s3n tinel@cache/0"), ("milvus_uri", "http://h?token=s3n tinel"),
+    ("database_url", "postgresql://u:s3n tinel@/x"), ("database_url", "postgresql:///x?host=db&password=s3n tinel"),
     ("database_url", "postgresql://u:s3n tinel@db/x"), ("database_url", "postgresql://db/x?password=s3n tinel"),
 ])
 def test_white_space_in_an_address_is_refused_without_its_password(name: str, address: str):
@@ -137,8 +138,11 @@ def test_white_space_in_an_address_is_refused_without_its_password(name: str, ad
     assert not re.search("s3n|tinel", str(refused.value))
 
 
-def test_a_database_in_a_folder_of_any_name_is_taken():
-    Settings(database_url="sqlite:////home/a b/c@d@e/tweets.db")
+@pytest.mark.parametrize("address", [
+    "sqlite:////home/a b/c@d@e/tweets.db", "postgresql+psycopg://me@corp:s3ntinel@db/x", "postgresql://me@db/x",
+])
+def test_folders_and_users_of_a_database_may_hold_what_a_password_may_not(address: str):
+    assert Settings(database_url=address).database_url == address
 
 
 def test_no_database_costs_no_import_of_its_library():

@@ -75,6 +75,7 @@ def test_what_a_rebuild_has_changed_is_complete_at_its_end_only(buckets: Buckets
     assert shorter.begin_rebuild("one")
     assert shorter.rebuild_counts({NOW: {"a": 1}}, "one")
     assert buckets.marker() is None
+    assert client.get("t:kept_s") == str(Settings().rankings_kept_s), "which holds for the others until the end"
 
 
 def test_one_publishes_at_a_time(buckets: Buckets, client: redis.Redis) -> None:

@@ -188,7 +188,7 @@ def test_who_is_still_waited_for_is_told_again_and_again(
         show_progress(settings, [replace(late, ready_seconds=3)], Deaths(settings), time.monotonic())
     told = capsys.readouterr().out.splitlines()
     assert len(told) > 1
-    assert all(line.startswith("  late") and "not ready after" in line for line in told)
+    assert all(line.startswith("  late") and "not ready (see `murmur logs late" in line for line in told)
 
 
 def test_a_push_is_waited_for_as_long_as_what_an_earlier_process_left_may_take(tmp_path: Path) -> None:

@@ -115,3 +115,22 @@ def test_no_audit_removes_more_than_some(chain: Chain, monkeypatch: pytest.Monke
     with chain.audit():
         pass
     assert len(list(left.iterdir())) == 1
+
+
+def test_others_go_though_the_own_one_is_kept(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "MOST_REMOVED", 2)
+    forget, noted = chain.memory.forget_group, groups.folder(chain.settings)
+    noted.mkdir()
+    left = ["audit-1", "audit-2"]
+    for name in left:
+        (noted / name).touch()
+
+    def refusing(stream: str, group: str) -> None:
+        if group not in left:
+            raise MiddlewareError(f"{stream} keeps {group}")
+        forget(stream, group)
+
+    monkeypatch.setattr(chain.memory, "forget_group", refusing)
+    with chain.audit():
+        (own,) = {path.name for path in noted.iterdir()} - set(left)
+    assert [path.name for path in noted.iterdir()] == [own]
