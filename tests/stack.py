@@ -63,6 +63,7 @@ class Stack:
             "MURMUR_PORT_BASE": str(PORT_BASE),
             "MURMUR_RANKING_LIMIT": "5000",
             "MURMUR_SEARCH_CACHE_S": "2",
+            "MURMUR_SPARK_DRIVER_MEMORY": "1g",  # it is taken at each start, and there are many
             **settings,
         }
 

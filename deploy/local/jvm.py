@@ -8,10 +8,9 @@ from deploy.local.process import program
 
 def command(settings: Settings, heap: str) -> tuple[str, ...]:
     """Beginning of the command of any of them: a fixed heap, in large pages, since walks through tables of small ones
-    cost CPU where memory is slow (docs/performance.md); all of it taken at the start, where Java would fill it over the
-    first hour: so that what a machine has too little of is missed at once."""
+    cost CPU where memory is slow (docs/performance.md)."""
     return (
-        program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+UseTransparentHugePages", "-XX:+AlwaysPreTouch",
+        program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+UseTransparentHugePages",
         "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",
         "-Djava.net.preferIPv4Stack=true", f"-Djava.io.tmpdir={settings.state_dir / 'tmp'}",
     )

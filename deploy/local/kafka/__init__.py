@@ -48,6 +48,7 @@ def java(settings: Settings, heap: str, main: str, *arguments: str, options: tup
                "log.kafka.server.KafkaRaftServer": "info"}
     return (
         *jvm.command(settings, heap),
+        "-XX:+AlwaysPreTouch",  # or else its heap, of which little is in use, fills within the first half hour
         *(f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in logging.items()),
         *options, "-cp", f"{settings.jar_dir / 'kafka'}/*", main, *arguments,
     )
