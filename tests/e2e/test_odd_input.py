@@ -64,7 +64,7 @@ def test_odd_tweets_for_long_stop_nothing(stack: Stack) -> None:
     assert set(refused) == PUSHED_REASONS
     runs = [run for run, manifest in stack.manifests().items() if manifest.source == "http"]
     for run in runs:
-        stages = stack.audit("--run", run)
+        stages = stack.audit("--run", run, timeout=120 + FUZZ_SECONDS)  # they have up to a hundred hashtags each
         assert {name: (s["missing"], s["duplicated"]) for name, s in stages.items()} == dict.fromkeys(stages, (0, 0))
     rejected = sum((reasons(stack, run) for run in runs), Counter())
     print(f"rejected: {dict(rejected)}")
