@@ -73,7 +73,7 @@ def found(instance: str | None) -> Settings:
 
 def told(place: Place) -> Settings:
     """What the instance's folder says that ending it, or removing it, goes by; no other setting holds."""
-    saved = instances.stored(place.home.resolve() / "instances" / place.instance)
+    saved = instances.stored(place.instance_dir)
     known = place.model_dump()
     known |= {name: value for name, value in saved.items() if name in ADDRESSES and isinstance(value, str)}
     if saved.get("middleware") in registry():

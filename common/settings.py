@@ -74,6 +74,11 @@ class Place(BaseSettings):
         given["_env_file"] = Path(os.environ.get("MURMUR_HOME", ".murmur")).parent / ".env"
         return cls(**given)
 
+    @cached_property
+    def instance_dir(self) -> Path:
+        """Folder of the instance; what is apart by middleware lies in `state_dir`."""
+        return self.home.resolve() / "instances" / self.instance
+
 
 class Settings(Place):
     """Settings of one instance. Sizes in bytes, times in the unit of the name."""
@@ -194,11 +199,6 @@ class Settings(Place):
     def host_names(self) -> list[str]:
         """Those of `allowed_hosts`, in small letters; one at least."""
         return _listed(self.allowed_hosts)
-
-    @cached_property
-    def instance_dir(self) -> Path:
-        """Folder of the instance; what is apart by middleware lies in `state_dir`."""
-        return self.home.resolve() / "instances" / self.instance
 
     @cached_property
     def state_dir(self) -> Path:

@@ -27,8 +27,7 @@ from common.settings import Settings
 from common.tweets import RAW, STREAMS
 from middleware import connect
 from middleware.base import Middleware, MiddlewareError, Overtaken
-from spark_jobs.disk import scratch_dir
-from spark_jobs.session import spark_session
+from spark_jobs.session import scratch_dir, spark_session
 
 StartQuery = Callable[[SparkSession, Middleware], StreamingQuery]
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 from common.settings import Settings
-from spark_jobs.disk import BATCHES_KEPT, scratch_dir
+
+BATCHES_KEPT = 20
+"""Of how many micro-batches a checkpoint keeps the offsets, and the state as it was after each."""
 
 LOCAL = {
     "spark.master": "local[*]",
@@ -109,6 +112,11 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
     log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setLevel(CHATTY, log4j.Level.ERROR)
     return spark
+
+
+def scratch_dir(settings: Settings, name: str) -> Path:
+    """Where a local application keeps what it does not need after its end: shuffle files, copies of state and jars."""
+    return settings.state_dir / "spark" / name
 
 
 def forget_hadoop_defaults(spark: SparkSession) -> None:

@@ -33,7 +33,6 @@ NOT_SETTLED = (
 """A member with a name that has ended still counts as one until its session is over. A broker that has just started
 reads its groups first, and for a moment tells of its partitions what held before, or (_NOENT) nothing."""
 
-
 NO_ANSWER = (
     KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError.REQUEST_TIMED_OUT,
     KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.disk import BATCHES_KEPT
+from spark_jobs.session import BATCHES_KEPT
 from tests.spark_jobs.test_transforms import Feed, tweet
 
 
