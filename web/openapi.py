@@ -97,7 +97,7 @@ def describe(app: APIFlask) -> None:
         components["securitySchemes"] = {"ingestToken": TOKEN}
         components["schemas"] = components.get("schemas", {}) | schemas(Problem) | schemas(push.Pushed)
         spec["tags"].append({"name": "Tweets"})
-        spec["paths"][push.PATH] = {"post": PUSH}
+        spec["paths"][push.PATH] = {"post": dict(PUSH)}  # its answers are completed below
         for path in spec["paths"].values():
             for operation in path.values():
                 for parameter in operation.get("parameters", []):

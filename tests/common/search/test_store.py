@@ -179,9 +179,9 @@ def test_a_store_says_what_it_holds(make_store: MakeStore) -> None:
     assert store.held() == Held("database", 100, 100, "rows", store.oldest().stored_at_us / 1e6)
 
 
-@pytest.mark.parametrize("url", ["sqlite:////no/such/folder/tweets.db", f"postgresql+psycopg://x:@127.0.0.1:{free_port()}/x"])
+@pytest.mark.parametrize("url", ["sqlite:////no/such/folder/tweets.db", "postgresql+psycopg://x:@127.0.0.1:{port}/x"])
 def test_a_store_that_is_away_says_its_bound(url: str) -> None:
-    assert Store(url, 100).held() == Held("database", None, 100, "rows")
+    assert Store(url.format(port=free_port()), 100).held() == Held("database", None, 100, "rows")
 
 
 def test_the_file_keeps_its_size_once_rows_go(tmp_path: Path) -> None:
