@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _PASSWORD = re.compile(r"(://[^:/\s]*):\S*@")
-_TOKEN = re.compile(r"(https?://)[^:/@\s]+@", re.IGNORECASE)
+_TOKEN = re.compile(r"(https?://)[^:/\s]+@", re.IGNORECASE)
 """In the place of a user's name, which other servers do not know how to do without."""
 
 _PARAMETER = re.compile(r"([?&](?:pass|pwd|password|passwd|sslpassword|secret|token)=)[^&\s]*", re.IGNORECASE)

@@ -162,10 +162,13 @@ class Settings(Place):
     @classmethod
     def _address(cls, value: str) -> str:
         try:
-            _ = urlsplit(value).port
+            parts = urlsplit(value)
+            ends_early = "@" in value.replace(parts.netloc, "", 1) or parts.port == 0
         except ValueError:  # it would tell a part of the password
-            raise ValueError("no address of a server: write / as %2F, # as %23, ? as %3F, [ as %5B and ] as %5D in a "
-                             "password") from None
+            ends_early = True
+        if ends_early:
+            raise ValueError("no address of a server: write / as %2F, # as %23, ? as %3F, [ as %5B, ] as %5D and @ as "
+                             "%40 in a user's name or password")
         return _without_white_space(value)
 
     @field_validator("database_url")
@@ -180,10 +183,14 @@ class Settings(Place):
             url = make_url(value)
         except (ArgumentError, ValueError):  # the latter would tell a part of the password
             url = None
-        behind_user = value.partition("://")[2].partition(":")[2]
-        if url is None or (url.password is not None and behind_user.count("@") > 1):
-            raise ValueError("no URL of a database: behind the user's name, write all @ but the last as %40")
-        return value if url.get_backend_name() == "sqlite" else _without_white_space(value)
+        if url is not None and url.get_backend_name() == "sqlite":
+            return value
+        rest = value.partition("://")[2]
+        behind_user = rest.partition(":")[2] if url is not None and url.password is not None else rest
+        if url is None or behind_user.count("@") > (url.username is not None):
+            raise ValueError("no URL of a database: behind the user's name, write each @ as %40 but the one before the "
+                             "host, and / as %2F in that name")
+        return _without_white_space(value)
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -94,9 +94,13 @@ class Buckets:
         return self._raised(counts, "marker", marker)
 
     def begin_rebuild(self, owner: str) -> bool:
-        """Whether `owner` may rebuild now: nobody else does. Then the buckets are not complete until it has ended."""
+        """Whether `owner` may rebuild now: nobody else does, or just has. Then the buckets are not complete until it
+        has ended."""
         key = self.key("rebuilding")
         if not self._redis.set(key, owner, nx=True, px=REBUILD_LOCK_MS) and self._redis.get(key) != owner:
+            return False
+        if self.marker() is not None:
+            self._redis.delete(key)
             return False
         self._redis.delete(self.key("marker"))
         return True

@@ -25,6 +25,7 @@ from common.lost import Lost, record_lost
 from common.settings import Settings
 from common.tweets import BUCKET_SECONDS, Reader
 from deploy.local import supervision
+from deploy.local.supervisord import LONGEST_PAUSE_S
 from middleware import connect
 from middleware.base import Middleware, Position
 from middleware.readers import READERS, StreamReader
@@ -40,7 +41,7 @@ MEANING: dict[Reader, str] = {
     "trending-consumer": "Rankings of that time may stay too low, until their buckets are over.",
 }
 
-RESTART_SECONDS = 10.0
+RESTART_SECONDS = LONGEST_PAUSE_S + 5
 """Within which the process manager starts again what ended by itself, or ends what was slow to."""
 
 
@@ -154,16 +155,18 @@ def stopped(settings: Settings, names: Sequence[str]) -> Iterator[list[str]]:
 
 def _start_again(settings: Settings, names: Sequence[str]) -> list[str]:
     """Names those of which it is not known that they were started, and tells them."""
-    left = []
-    for name in names:
-        try:
-            _start(settings, name)
-        except (xmlrpc.client.Fault, supervision.NotRunning, supervision.NotAnswering) as error:
-            click.echo(f"{name} was not started again: {getattr(error, 'faultString', error)}", err=True)
-            left.append(name)
-    if left:
-        click.echo(f"`murmur status` shows whether {' and '.join(left)} runs; if not, `murmur down` and `murmur up` "
-                   "start everything", err=True)
+    left = list(names)
+    try:
+        for name in names:
+            try:
+                _start(settings, name)
+                left.remove(name)
+            except (xmlrpc.client.Fault, supervision.NotRunning, supervision.NotAnswering) as error:
+                click.echo(f"{name} was not started again: {getattr(error, 'faultString', error)}", err=True)
+    finally:  # Ctrl-C, too
+        if left:
+            click.echo(f"`murmur status` shows whether {' and '.join(left)} runs; if not, `murmur down` and "
+                       "`murmur up` start everything", err=True)
     return left
 
 

@@ -44,8 +44,9 @@ class RankingCounts:
         self.gone = min(self.horizon, cut)
 
     def _kept_s(self) -> int:
-        """How long the buckets in Redis are kept, which the settings say from the next start on only."""
-        return int(self._redis.get(f"{self._settings.redis_prefix}kept_s") or self._settings.rankings_kept_s)
+        """How long the buckets in Redis are kept at least: while they are rebuilt for another time, some for either."""
+        before, now = self._redis.get(f"{self._settings.redis_prefix}kept_s"), self._settings.rankings_kept_s
+        return min(int(before or now), now)
 
     def _ask(self, starts: list[int]) -> None:
         with self._redis.pipeline(transaction=False) as pipe:

@@ -20,6 +20,9 @@ TELL_SECONDS = 30.0
 
 LOG_LINES = 15
 
+HELD_SECONDS = 30.0
+"""For so long the process manager may answer late; then it is held."""
+
 DEATHS = 3
 """As often a process may not die while it is waited for: once can be what it waits for that was late."""
 
@@ -34,13 +37,17 @@ class Deaths:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._starts: defaultdict[str, set[int]] = defaultdict(set)
+        self._answered_at = time.monotonic()
 
     def look(self) -> None:
-        """Raises NotReady for a process that has died too often; sees nothing while nobody answers in time."""
+        """Raises NotReady for a process that has died too often, and NotAnswering if nobody has answered for long."""
         try:
             infos = supervision.ask(self._settings).getAllProcessInfo()
         except supervision.NotAnswering:
+            if time.monotonic() - self._answered_at > HELD_SECONDS:
+                raise
             return
+        self._answered_at = time.monotonic()
         for info in infos:
             starts = self._starts[info["name"]]
             if info["start"]:
@@ -53,14 +60,14 @@ def await_ready(
     settings: Settings, processes: Sequence[Process], deaths: Deaths, tell: Callable[[Process], None]
 ) -> Iterator[Process]:
     """Yields each process as it becomes ready; now and then calls `tell` for each that is not yet. Raises NotReady for
-    those that are late once every other one is ready, and at once when any of the instance dies again and again."""
+    those that are late as soon as one is, and at once when any of the instance dies again and again."""
     given_up = threading.Event()
     with ThreadPoolExecutor(max_workers=max(1, len(processes))) as pool:
         waiting = {pool.submit(_await_one, settings, process, given_up): process for process in processes}
         late: list[Process] = []
         try:
             pending, told = set(waiting), time.monotonic()
-            while pending:
+            while pending and not late:
                 deaths.look()
                 done, pending = wait(pending, timeout=POLL_SECONDS, return_when=FIRST_COMPLETED)
                 if time.monotonic() - told > TELL_SECONDS:

@@ -41,14 +41,23 @@ def made_with(wished: Settings) -> dict[str, Any]:
     if number != FORMAT:
         raise other_format(wished, f"format {number}")
     chosen = wished.model_dump(mode="json", include=wished.model_fields_set & set(FIXED))
-    if changed := [name for name, value in chosen.items() if value != settings.get(name, value)]:
+    if changed := [name for name, value in chosen.items() if not is_same(name, value, settings.get(name, value))]:
         named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)
         raise StateRefused(
             f"instance {wished.instance} has streams and tweets on {wished.middleware} that were made with other "
             f"settings, which cannot change any more:\n{named}\nSet them as they were, or start another instance "
             f"beside it with --instance. {way_out(wished)}"
         )
-    return {name: settings[name] for name in FIXED if name in settings}
+    return {name: settings[name] for name in FIXED if name in settings} | chosen
+
+
+def is_same(name: str, wished: Any, before: Any) -> bool:
+    """The URL of a database may be written in several ways."""
+    if wished == before or name != "database_url" or not (wished and before):
+        return bool(wished == before)
+    from sqlalchemy import make_url  # an import of a tenth of a second
+
+    return make_url(wished) == make_url(before)
 
 
 def record(settings: Settings) -> None:

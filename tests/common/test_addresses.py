@@ -25,6 +25,7 @@ from common.search.store import Store
     ("postgresql://us@er:secret@db/x", "postgresql://us@er:…@db/x"),
     ("redis://:se/c@ret@cache:6379/0", "redis://:…@cache:6379/0"),
     ("postgresql://user@db/x", "postgresql://user@db/x"),
+    ("https://se@cret@milvus/x", "https://…@milvus/x"),
     ("https://h/a@b?q=pass", "https://h/a@b?q=pass"),
     ("sqlite:////home/a@b/tweets.db", "sqlite:////home/a@b/tweets.db"),
     ("http://127.0.0.1:21002", "http://127.0.0.1:21002"),

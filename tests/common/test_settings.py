@@ -119,11 +119,21 @@ def test_a_password_of_the_database_that_its_client_takes_is_taken(character: st
 
 @pytest.mark.parametrize("rest", [
     "@s3ntinel@db/tweets", "@db:s3ntinel/tweets", "@s3ntinel@db:9/tweets", "@1:s3ntinel@db", "a@s3ntinel/x@db/t",
-    "a@s3ntinel?x@db/t",
+    "a@s3ntinel?x@db/t", "@db/t?application_name=me@s3ntinel",
 ])
 def test_an_address_of_the_database_that_its_client_would_take_apart_is_refused_without_its_password(rest: str):
-    with pytest.raises(ValidationError, match="write all @ but the last as %40") as refused:
+    with pytest.raises(ValidationError, match="write each @ as %40 but the one before the host") as refused:
         Settings(database_url=f"postgresql+psycopg://u:s3ntinel{rest}")
+    assert "s3ntinel" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "address"), [
+    ("redis_url", "redis://us/er:s3ntinel@cache/0"), ("milvus_uri", "https://us/er:s3ntinel@milvus"),
+    ("database_url", "postgresql://us/er:s3ntinel@db/x"),
+])
+def test_a_user_that_ends_the_host_is_refused_without_the_password(name: str, address: str):
+    with pytest.raises(ValidationError, match="%2F|%40") as refused:
+        Settings(**{name: address})
     assert "s3ntinel" not in str(refused.value)
 
 

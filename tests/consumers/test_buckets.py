@@ -68,6 +68,13 @@ def test_one_rebuilds_at_a_time_and_a_loss_meanwhile_is_noticed(buckets: Buckets
     assert client.keys() == []
 
 
+def test_none_rebuilds_what_another_has_just_rebuilt(buckets: Buckets) -> None:
+    """Who saw no marker, and asks for the right to rebuild after the other has ended."""
+    assert not buckets.begin_rebuild("two")
+    assert buckets.marker() == "m"
+    assert buckets.begin_rebuild("three") is False, "nobody holds the right"
+
+
 def test_what_a_rebuild_has_changed_is_complete_at_its_end_only(buckets: Buckets, client: redis.Redis) -> None:
     """One for a shorter time, which is killed: what it has written expires sooner, whatever is set again then."""
     shorter = Buckets(client, "t:", 600)

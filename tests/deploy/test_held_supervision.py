@@ -18,7 +18,7 @@ import pytest
 
 from cli.load.instance import Instance
 from common.settings import Settings
-from deploy.local import instances, supervision
+from deploy.local import instances, readiness, supervision
 from deploy.local.readiness import Deaths
 from tests.deploy.conftest import Start
 from tests.deploy.supervised import ready, running
@@ -95,6 +95,18 @@ def test_deaths_are_not_counted_while_the_process_manager_answers_late(settings:
     start(well="exec sleep 300")
     with held_for_longer_than_an_answer(settings):
         Deaths(settings).look()
+
+
+def test_a_process_manager_that_does_not_answer_any_more_is_named_in_time(
+    settings: Settings, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "HELD_SECONDS", 2.0)
+    (well,) = start(well="exec sleep 300")
+    psutil.Process(supervision.ask(settings).getPID()).suspend()
+    began = time.monotonic()
+    with pytest.raises(supervision.NotAnswering, match="murmur down"):
+        ready(settings, [well])
+    assert time.monotonic() - began < well.ready_seconds / 2
 
 
 def test_an_experiment_goes_on_when_the_process_manager_answers_late(settings: Settings, start: Start) -> None:

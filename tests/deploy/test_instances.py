@@ -62,6 +62,6 @@ def test_settings_with_the_token_are_for_the_owner_only(tmp_path: Path):
 def test_a_taken_port_is_named_with_its_owner(tmp_path: Path):
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
-        settings = Settings(home=tmp_path, instance="one", port_base=port - 3)
+        settings = Settings(home=tmp_path, instance="one").model_copy(update={"port_base": port - 3})
         with pytest.raises(instances.PortTaken, match=f"port {port}: pid .*"):
             instances.check_ports(settings)

@@ -59,6 +59,15 @@ def test_a_password_is_not_shown(tmp_path: Path) -> None:
     assert "SENTINEL" not in str(why.value)
 
 
+def test_one_database_may_be_written_in_two_ways(tmp_path: Path) -> None:
+    """As it has to be where a character is no longer taken as it stands."""
+    state.record(chosen(tmp_path, database_url="postgresql://u:a!b@127.0.0.1/a?application_name=me"))
+    again = chosen(tmp_path, database_url="postgresql://u:a%21b@127.0.0.1/a?application_name=m%65")
+    assert "%65" in state.made_with(again)["database_url"], "as it is written now"
+    with pytest.raises(state.StateRefused):
+        state.made_with(chosen(tmp_path, database_url="postgresql://u:a%22b@127.0.0.1/a?application_name=me"))
+
+
 def test_settings_that_take_effect_at_the_next_start_are_applied(tmp_path: Path) -> None:
     state.record(chosen(tmp_path))
     again = instances.reserve({"home": tmp_path, "instance": "one", "durability": "page-cache", "index_max_rows": 7})

@@ -34,6 +34,15 @@ def test_a_server_that_dies_again_and_again_is_named_with_its_last_line(settings
     assert time.monotonic() - began < found[0].ready_seconds / 2
 
 
+def test_who_is_late_is_named_though_another_may_take_longer(settings: Settings, start: Start) -> None:
+    late, slow = start(late="exec sleep 300", slow="exec sleep 300")
+    began = time.monotonic()
+    with pytest.raises(NotReady, match="late was not ready after 2 s") as named:
+        ready(settings, [replace(late, ready_seconds=2), slow])
+    assert time.monotonic() - began < slow.ready_seconds / 2
+    assert "slow was not ready" not in str(named.value)
+
+
 def test_a_server_that_dies_once_is_waited_for(settings: Settings, start: Start, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     command = f"[ -e {mark} ] && exec sleep 300; touch {mark}; exit 1"

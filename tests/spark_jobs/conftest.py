@@ -15,7 +15,8 @@ JARS = Path(__file__).parents[2] / ".murmur" / "jars" / "spark"
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The product's own session on two cores, with its own classes but without a middleware."""
-    settings = Settings(home=tmp_path_factory.mktemp("home"), spark_driver_memory="1g")
+    settings = Settings(home=tmp_path_factory.mktemp("home"), spark_driver_memory="1g",
+                        spark_jvm_options="-XX:-AlwaysPreTouch")
     jars = settings.jar_dir / "spark"
     jars.mkdir(parents=True)
     for jar in JARS.glob("*.jar"):

@@ -210,10 +210,14 @@ def test_a_tweet_that_comes_again_after_its_row_aged_out_is_stored_again_or_know
     check_sums(stages)
 
 
-def test_a_bucket_is_looked_for_in_redis_as_long_as_it_was_to_be_kept(chain: Chain) -> None:
-    """What was set anew since then holds from the next start on."""
+@pytest.mark.parametrize(("kept_s", "set_s"), [(900, 7200), (7200, 900)])
+def test_a_bucket_is_looked_for_in_redis_while_it_is_kept_before_and_after_a_rebuild(
+    chain: Chain, kept_s: int, set_s: int
+) -> None:
+    """A longer time holds once its rebuild has ended, a shorter one from its start on: it writes bucket by bucket."""
+    chain.settings = chain.settings.model_copy(update={"rankings_kept_s": set_s})
     chain.now_s -= 1000
-    chain.rankings.kept_s = "900"
+    chain.rankings.kept_s = str(kept_s)
     chain.search(chain.enrich(chain.publish("r", 10)))
     bucket = {"bucket_start": chain.now_s // BUCKET_SECONDS * BUCKET_SECONDS, "bucket_seconds": BUCKET_SECONDS,
               "count": 10, "min_sent_us": 0, "max_sent_us": 0}
