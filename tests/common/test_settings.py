@@ -132,7 +132,7 @@ def test_an_address_of_the_database_that_its_client_would_take_apart_is_refused_
     ("database_url", "postgresql://us/er:s3ntinel@db/x"),
 ])
 def test_a_user_that_ends_the_host_is_refused_without_the_password(name: str, address: str):
-    with pytest.raises(ValidationError, match="%2F|%40") as refused:
+    with pytest.raises(ValidationError, match=r"%2F|%40") as refused:
         Settings(**{name: address})
     assert "s3ntinel" not in str(refused.value)
 
