@@ -47,6 +47,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     def readyz() -> dict[str, str]:
         """Whether a push would be published now."""
         inbox.check()
+        inbox.check_store()
         inbox.check_room()
         return {"status": "ok"}
 

@@ -16,6 +16,7 @@ from common.disk import DiskFull
 from common.settings import Settings
 from ingest.manifest import ManifestWriter
 from ingest.publisher import Publisher, Stranded
+from ingest.pulse import Pulse
 from ingest.resume import dead_runs, recover
 from ingest.source import Payload
 from ingest.waiting import Pushed, Waiting
@@ -61,6 +62,7 @@ class Inbox:
         self._group_s = settings.publish_group_ms / 1000
         self._waiting = Waiting()
         self._publisher: Publisher | None = None
+        self._pulse: Pulse  # from the connection on, so before anything is recovered
         self._recovered = False
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._run, name="publish", daemon=True)
@@ -95,6 +97,11 @@ class Inbox:
         if publisher and publisher.failing:
             raise Unavailable(f"the middleware does not take events at the moment; {NOT_TAKEN}")
 
+    def check_store(self) -> None:
+        """Raises Unavailable while the stream store does not answer; after `check`. A push is tried all the same."""
+        if self._pulse.is_missing:
+            raise Unavailable("the middleware does not answer at the moment")
+
     def check_room(self) -> None:
         """Raises DiskFull where the largest request would find no room."""
         archive = self._settings.archive_dir
@@ -112,7 +119,7 @@ class Inbox:
 
     def _run(self) -> None:
         try:
-            with connect(self._settings) as middleware:
+            with connect(self._settings) as middleware, Pulse(middleware) as self._pulse:
                 while not self._closing.is_set():
                     self._recover(middleware)
                     self._serve(middleware)
@@ -130,6 +137,7 @@ class Inbox:
                 for manifest in dead_runs(self._settings, SOURCE):
                     with recover(self._settings, middleware, manifest, self._closing) as publisher:
                         publisher.finish()
+                self._pulse.answered()
                 self._recovered = True
                 return
             except (MiddlewareError, Stranded, DiskFull) as error:
@@ -162,6 +170,7 @@ class Inbox:
         failure: BaseException | None = None
         try:
             self._begun(middleware).publish([time.time_ns() // 1000] * len(payloads), payloads)
+            self._pulse.answered()
         except DiskFull as error:
             failure = error
         except (MiddlewareError, Stranded) as error:

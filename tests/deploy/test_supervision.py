@@ -17,6 +17,7 @@ from common.settings import Settings
 from deploy.local import processes, readiness, supervision
 from deploy.local.process import Process
 from deploy.local.readiness import Deaths, NotReady
+from deploy.local.repeats import KEPT
 from deploy.local.supervisord import LONGEST_PAUSE_S, SOON_S, next_pause
 from ingest.readback import READ_SECONDS
 from middleware import registry
@@ -114,3 +115,12 @@ def test_a_process_that_dies_after_it_ran_is_not_started_at_once_for_ever(settin
     gaps = [later - earlier for earlier, later in pairwise(times)]
     assert len(gaps) == 3
     assert max(gaps[:2]) < gaps[2]  # it looks once a second, which can hide the step from one second to two
+
+
+def test_a_line_that_a_process_repeats_is_kept_a_few_times_and_counted(settings: Settings, start: Start) -> None:
+    (repeating,) = start(repeating="for n in $(seq 1000); do echo failed: $n; done; echo done; exec sleep 300")
+    log = settings.log_dir / "repeating.log"
+    eventually("all is written", lambda: log.exists() and "done\n" in log.read_text(), 30)
+    assert log.read_text().splitlines() == [*(f"failed: {n}" for n in range(1, KEPT + 1)), "done"]
+    supervision.stop(settings, [repeating])
+    assert log.read_text().splitlines()[-1].startswith(f"({1000 - KEPT} more lines like this one) failed: ")

@@ -1,3 +1,4 @@
+import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -51,6 +52,10 @@ def ended(settings: Settings, run: str, count: int = 100) -> None:
 
 def files(settings: Settings) -> list[str]:
     return sorted(path.name for path in (settings.archive_dir / RUN).iterdir())
+
+
+def archived_bytes(settings: Settings) -> int:
+    return held(settings).holds or 0
 
 
 def seqs(settings: Settings, from_seq: int = 0) -> list[int]:
@@ -151,7 +156,21 @@ def test_the_bound_holds_while_writing(tmp_path: Path) -> None:
         ended(settings, f"ended-{n}")
     with going_on(settings, 1000):
         write(settings, 0, 1000)
-    assert sum(path.stat().st_size for path in settings.archive_dir.rglob("*.*")) <= 3000 + 2 * 2000
+    assert archived_bytes(settings) <= 3000 + 2 * 2000
+
+
+def test_the_bound_holds_where_nothing_can_be_compressed(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a full disk only removing makes the room that compressing needs."""
+    def fail(path: Path) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+    for n in range(5):
+        ended(settings, f"ended-{n}")
+    assert archived_bytes(settings) > 3000
+    monkeypatch.setattr("ingest.archive.compress", fail)
+    monkeypatch.setattr("ingest.archive.TIDY_AGAIN_SECONDS", 0.01)
+    archive = Archive(bounded(settings, 3000), RUN)
+    assert eventually(lambda: archived_bytes(settings) <= 3000, 2)
+    archive.close()
 
 
 def test_several_may_keep_the_bound_at_once(settings: Settings) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +42,7 @@ def middleware(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.setattr("ingest.inbox.RETRY_SECONDS", 0.01)
     monkeypatch.setattr("ingest.inbox.LOOK_SECONDS", 0.01)
     monkeypatch.setattr("ingest.inbox.ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr("ingest.pulse.ASK_SECONDS", 0.01)
     monkeypatch.setattr("ingest.publisher.FIRST_WAIT_SECONDS", 0.01)
     monkeypatch.setattr("ingest.resume.READY_SECONDS", 0.0)
     return made
@@ -104,7 +106,7 @@ def test_whatever_is_pushed_the_next_one_is_published(
 
 
 def test_an_error_that_nobody_expected_ends_the_process_and_answers_everybody(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, ended: threading.Event
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch, ended: threading.Event, caplog: pytest.LogCaptureFixture
 ) -> None:
     going_on, wait = threading.Event(), threading.Event()
 
@@ -123,6 +125,9 @@ def test_an_error_that_nobody_expected_ends_the_process_and_answers_everybody(
         wait.set()
         assert [each.result(10).status_code for each in (first, second)] == [503, 503]
     assert ended.wait(10)
+    [said] = [record for record in caplog.records if record.levelname == "CRITICAL"]
+    assert said.getMessage() == "publishing failed, so this process ends: nobody expected this"
+    assert said.exc_info
     assert client.get("/readyz").status_code == 503
     assert push(client).status_code == 503
     inbox_.close()
@@ -145,6 +150,46 @@ def test_an_outage_is_answered_at_once_and_what_it_left_is_recovered(
     [run] = read_manifests(settings).values()
     assert (run.total, seqs(middleware, run.run)) == (2, each_once(2))
     assert push(client).status_code == 200
+
+
+def test_it_is_not_ready_in_an_outage_in_which_nobody_pushes(client: FlaskClient, middleware: Memory) -> None:
+    for _ in range(2):
+        middleware.down = True
+        assert eventually(lambda: client.get("/readyz").status_code == 503)
+        middleware.down = False
+        assert eventually(lambda: client.get("/readyz").status_code == 200)
+    assert push(client).status_code == 200
+
+
+def test_a_store_that_is_held_makes_it_not_ready_and_holds_up_neither_a_push_nor_the_end(
+    client: FlaskClient, middleware: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its answer does not come, as behind a SIGSTOP."""
+    held = threading.Event()
+    monkeypatch.setattr("ingest.pulse.SILENT_SECONDS", 0.05)
+    monkeypatch.setattr("ingest.pulse.CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr("ingest.readback.CLOSE_SECONDS", 0.05)
+    monkeypatch.setattr(middleware, "end", lambda _: held.wait(20))
+    assert eventually(lambda: client.get("/readyz").status_code == 503)
+    assert push(client).status_code == 200
+    assert client.get("/readyz").status_code == 200  # that was an answer
+    inbox_: Inbox = client.application.extensions["inbox"]
+    began = time.monotonic()
+    inbox_.close()
+    assert time.monotonic() - began < 1
+    assert not inbox_._thread.is_alive()
+    held.set()
+
+
+def test_an_answer_that_nobody_expected_makes_it_not_ready_and_no_more(
+    client: FlaskClient, middleware: Memory, monkeypatch: pytest.MonkeyPatch, ended: threading.Event
+) -> None:
+    with monkeypatch.context() as odd:
+        odd.setattr(middleware, "end", lambda _: 1 / 0)
+        assert eventually(lambda: client.get("/readyz").status_code == 503)
+    assert eventually(lambda: client.get("/readyz").status_code == 200)
+    assert push(client).status_code == 200
+    assert not ended.is_set()
 
 
 def test_a_recovery_that_fails_is_tried_again_and_is_not_ready(settings: Settings, middleware: Memory) -> None:

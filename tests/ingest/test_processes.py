@@ -19,6 +19,7 @@ from tests.stack import ROOT
 
 MODULE = "tests.ingest.over_memory_processes"
 AUTHORISED = {"Authorization": "Bearer token"}
+LOG = "server.log"
 
 
 @pytest.fixture
@@ -27,8 +28,10 @@ def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     from deploy.local.processes import INGEST_SERVER
     monkeypatch.setenv("HOME_OF_THE_TEST", str(tmp_path))
     address = f"127.0.0.1:{free_port()}"
-    server = subprocess.Popen(
-        [sys.executable, "-m", "gunicorn", *INGEST_SERVER, "--bind", address, f"{MODULE}:served()"], cwd=ROOT)
+    with (tmp_path / LOG).open("w") as log:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "gunicorn", *INGEST_SERVER, "--bind", address, f"{MODULE}:served()"],
+            cwd=ROOT, stderr=log)
     try:
         assert eventually(lambda: ready(f"http://{address}"), 30)
         yield f"http://{address}"
@@ -49,6 +52,7 @@ def test_a_publisher_that_died_is_replaced_with_its_process(url: str, tmp_path: 
     answer = requests.post(f"{url}/api/v1/tweets", data=body, headers=AUTHORISED, timeout=30)
     assert (answer.status_code, answer.headers["Content-Type"]) == (503, "application/problem+json")
     assert not ready(url)
+    assert "publishing failed, so this process ends: as nobody expects" in (tmp_path / LOG).read_text()
     (tmp_path / "healed").touch()
     assert eventually(lambda: ready(url), 30)
     [run] = read_manifests(settings_in(tmp_path)).values()

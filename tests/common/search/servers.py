@@ -8,21 +8,32 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import redis
 
 from deploy.local.milvus_lite_server import log_writes_ahead
+from tests.stack import PORT_BASE
 
 STARTUP_S = 60.0
+
+POSTGRES_PORTS = range(PORT_BASE + 1300, PORT_BASE + 1320)
+"""A PostgreSQL has the first that is free."""
 
 
 def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
+
+
+def first_free(ports: Iterable[int]) -> int:
+    for port in ports:
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    raise AssertionError(f"somebody listens on each of {[*ports]}")
 
 
 def await_true(what: str, probe: Callable[[], bool], timeout: float = STARTUP_S) -> None:
@@ -119,7 +130,7 @@ def postgres_server() -> Iterator[str]:
 
 def _postgres(folder: Path) -> Iterator[str]:
     owner = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.getuid() == 0 else []
-    data, port = folder / "data", free_port()
+    data, port = folder / "data", first_free(POSTGRES_PORTS)
     data.mkdir()
     if owner:
         folder.chmod(0o711)

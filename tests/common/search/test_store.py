@@ -4,6 +4,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 
 from common.held import Held
@@ -11,7 +12,7 @@ from common.search import store as store_module
 from common.search.store import RunRows, Store
 from common.tweets import Ingest
 from tests.common.search.samples import tweet
-from tests.common.search.servers import free_port, postgres_server
+from tests.common.search.servers import POSTGRES_PORTS, first_free, free_port, postgres_server
 
 MakeStore = Callable[..., Store]
 
@@ -34,6 +35,20 @@ def test_a_server_that_accepts_and_does_not_answer_fails_in_time(monkeypatch: py
 def postgres() -> Iterator[str]:
     with postgres_server() as url:
         yield url
+
+
+@pytest.mark.server
+def test_postgresql_listens_where_no_connection_of_others_can_be(postgres: str) -> None:
+    """Any of the ports that the system gives may be taken between the look and the start."""
+    assert make_url(postgres).port in POSTGRES_PORTS
+
+
+def test_a_port_that_somebody_has_is_passed_over() -> None:
+    first = first_free(POSTGRES_PORTS)
+    with socket.create_server(("127.0.0.1", first)):
+        assert first_free(POSTGRES_PORTS) > first
+        with pytest.raises(AssertionError, match=f"{first}"):
+            first_free(range(first, first + 1))
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.server)])
