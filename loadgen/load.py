@@ -26,6 +26,9 @@ RATE_PER_PROCESS = 20_000.0
 process costs: its groups are smaller, and all of them wait for the same disk."""
 
 READY_SECONDS, START_SECONDS, END_SECONDS = 60.0, 0.5, 30.0
+INTERRUPTED_SECONDS = 3.0
+"""Instead of END_SECONDS once the experiment is given up: what its processes have left is removed anyway."""
+
 STALE_US = 1_000_000
 
 
@@ -119,11 +122,11 @@ class Load:
     def has_ended(self) -> bool:
         return all(process.poll() is not None for process in self._processes)
 
-    def stop(self) -> None:
-        """Nothing more is taken; returns when the processes have ended, by force if they do not."""
+    def stop(self, seconds: float = END_SECONDS) -> None:
+        """Nothing more is taken; returns when the processes have ended, by force if they take longer."""
         self._stopped = True
         self._board.tell("stop", 1)
-        until = time.monotonic() + END_SECONDS
+        until = time.monotonic() + seconds
         for process in self._processes:
             try:
                 process.wait(max(0.1, until - time.monotonic()))
@@ -134,8 +137,8 @@ class Load:
     def __enter__(self) -> Load:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    def __exit__(self, failure: object, *_: object) -> None:
+        self.stop(END_SECONDS if failure is None else INTERRUPTED_SECONDS)
         self._path.unlink(missing_ok=True)
 
     def _is_held(self, n: int, now: float) -> bool:

@@ -16,6 +16,9 @@ from deploy.local.process import ends_with_parent
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 STOP_SECONDS = 15.0
+INTERRUPTED_SECONDS = 2.0
+"""Instead of STOP_SECONDS once the experiment is given up: nobody will look at what they tell."""
+
 AGGREGATED = "Aggregated"
 FIGURES = {"50%": "p50", "95%": "p95", "99%": "p99", "100%": "longest"}
 
@@ -47,15 +50,15 @@ class Users:
         """Ends the users: requests, failures and latencies in ms by kind of request; empty without users."""
         if not self._process:
             return {}
-        self._end()
+        self._end(STOP_SECONDS)
         tables = [Path(self._folder.name) / f"users_{table}.csv" for table in ("stats", "failures")]
         return read_stats(*(path.read_text() for path in tables)) if all(map(Path.exists, tables)) else {}
 
-    def _end(self) -> None:
+    def _end(self, seconds: float) -> None:
         if self._process and self._process.poll() is None:
             self._process.terminate()
             try:
-                self._process.wait(STOP_SECONDS)
+                self._process.wait(seconds)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -63,9 +66,9 @@ class Users:
     def __enter__(self) -> Users:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, failure: object, *_: object) -> None:
         if self._process:
-            self._end()
+            self._end(STOP_SECONDS if failure is None else INTERRUPTED_SECONDS)
             self._folder.cleanup()
 
 

@@ -77,6 +77,9 @@ def auditing(settings: Settings, start: Start, errors: IO[Any] | None = None) ->
     audit = AuditProcess(process)
     try:
         yield audit
+    except KeyboardInterrupt:  # nobody waits for it any more; a later audit removes its groups
+        audit.answers = False
+        raise
     finally:
         _end(process, END_SECONDS if audit.answers else HELD_UP_END_SECONDS)
 

@@ -77,7 +77,7 @@ def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
 def test_an_experiment_that_is_asked_to_end_leaves_nothing(stack: Stack, asked_by: signal.Signals) -> None:
     process = begun(stack)
     process.send_signal(asked_by)
-    output, errors = process.communicate(timeout=60)
+    output, errors = process.communicate(timeout=10)
     assert (process.returncode, output) == (1, ""), errors
     assert not data_of_experiments(stack)
 

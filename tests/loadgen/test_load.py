@@ -6,16 +6,21 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
+from cli.audit import process as audits
 from common.settings import Settings
 from ingest.pacer import Pacer
 from loadgen.evidence import Offered
 from loadgen.failures import GeneratorFailed
 from loadgen.load import Load, remove_runs
+from loadgen.users import Users
 
 START = 1_700_000_000
 
@@ -41,6 +46,32 @@ def load(settings: Settings) -> Iterator[Load]:
 def tell(load: Load, **numbers: float) -> None:
     for field, number in numbers.items():
         load._board.tell(field, number)
+
+
+def test_one_that_is_given_up_waits_for_no_process_that_hangs(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All waits together leave a command that is interrupted its ten seconds."""
+    program = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
+    deaf = [sys.executable, "-c", program]
+
+    def hung() -> subprocess.Popen[bytes]:
+        child = subprocess.Popen(deaf, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert child.stdout is not None
+        child.stdout.readline()
+        return child
+
+    began = time.monotonic()
+    children = [hung(), hung()]
+    monkeypatch.setattr(audits, "ends_with_parent", lambda _: deaf)
+    load, users = Load(settings, "given-up", 100.0, "lean", 1, 1), Users(settings, 0)
+    with suppress(KeyboardInterrupt), audits.auditing(settings, "tail") as audit, load, users:
+        audit.answers = True
+        load._processes, users._process = children[:1], children[1]
+        users._folder = tempfile.TemporaryDirectory()
+        raise KeyboardInterrupt
+    assert [child.poll() for child in children] == [-signal.SIGKILL] * 2
+    assert time.monotonic() - began < 8
 
 
 def test_what_is_scheduled_ends_with_the_schedule(load: Load) -> None:
