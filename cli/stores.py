@@ -103,9 +103,9 @@ def of_spark(settings: Settings) -> Iterable[Held]:
 
 
 def logs(settings: Settings) -> Iterable[Held]:
-    """Each process has its bound."""
+    """Each process has its bound, and so have generators, users and who writes class data."""
     everything = [*processes.servers(settings), *processes.applications(settings)]
-    bound = supervision.DAEMON_LOG_BYTES + len(everything) * settings.log_max_bytes
+    bound = supervision.DAEMON_LOG_BYTES + (len(everything) + 3) * settings.log_max_bytes
     yield of_files("logs", settings.log_dir.iterdir(), bound)
 
 

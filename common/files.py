@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 
 def replace(path: Path, text: str, changed_ns: int | None = None) -> None:
@@ -29,6 +30,14 @@ def replace(path: Path, text: str, changed_ns: int | None = None) -> None:
         Path(beside).unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def log_file(path: Path, most: int) -> IO[bytes]:
+    """The file, to append to; emptied where it has more than `most` bytes. Raises OSError."""
+    file = path.open("ab", buffering=0)
+    if file.tell() > most:
+        file.truncate(0)
+    return file
 
 
 @contextmanager

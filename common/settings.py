@@ -171,6 +171,13 @@ class Settings(Place):
                              "%40 in a user's name or password")
         return _without_white_space(value)
 
+    @field_validator("middleware_uri")
+    @classmethod
+    def _without_password(cls, value: str) -> str:
+        if "@" in value:
+            raise ValueError("neither Pravega nor Kafka takes a user or a password in its address")
+        return value
+
     @field_validator("database_url")
     @classmethod
     def _database_address(cls, value: str) -> str:

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 import psutil
 
+from common import files
 from common.settings import Settings
 from deploy.local.process import ends_with_parent
 from ingest.manifest import manifest_path
@@ -62,7 +63,7 @@ class Load:
 
     def start(self) -> int:
         """Starts the processes; returns when the schedule begins, on a whole second, in seconds since the epoch."""
-        with self._log.open("ab") as log:
+        with files.log_file(self._log, self._settings.log_max_bytes) as log:
             for part in self._parts:
                 command = ends_with_parent([sys.executable, "-m", "loadgen.generator", part.as_json()])
                 # A session of its own: it gets its share of the cores as any process of the stack does, and Ctrl-C

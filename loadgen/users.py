@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from common import files
 from common.settings import Settings
 from deploy.local.process import ends_with_parent
 
@@ -36,7 +37,7 @@ class Users:
             "--users", str(count), "--spawn-rate", str(max(1, count / 5)), "--csv", f"{self._folder.name}/users",
             "--loglevel", "WARNING", "Viewer", "Listener", "Searcher",
         ])
-        with (settings.log_dir / "users.log").open("ab") as log:
+        with files.log_file(settings.log_dir / "users.log", settings.log_max_bytes) as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 env={**os.environ, "MURMUR_INSTANCE": settings.instance},

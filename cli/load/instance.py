@@ -8,6 +8,7 @@ from contextlib import contextmanager
 import click
 
 from cli.audit.process import AuditProcess, NotJudged, auditing
+from common import files
 from common.settings import Settings
 from deploy.local import supervision
 from loadgen.evidence import Audited, Unjudged
@@ -40,7 +41,8 @@ class Instance:
 
     @contextmanager
     def auditing(self) -> Iterator[Audit]:
-        with (self.settings.log_dir / "load.log").open("ab") as log, auditing(self.settings, "tail", log) as process:
+        path = self.settings.log_dir / "load.log"
+        with files.log_file(path, self.settings.log_max_bytes) as log, auditing(self.settings, "tail", log) as process:
             try:
                 process.follows(FOLLOW_SECONDS)
             except NotJudged as error:

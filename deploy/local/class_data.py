@@ -14,6 +14,7 @@ from pathlib import Path
 
 import psutil
 
+from common import files
 from common.settings import Settings
 from deploy.local import instances
 from deploy.local.process import background, program, python
@@ -59,7 +60,7 @@ def begin_writing(settings: Settings) -> None:
     """Has archives written beside everything else, by a process that ends with the instance at the latest."""
     if not any(archive_to_write(process) for process in instances.leftovers(settings)):
         return
-    with (settings.log_dir / "class-data.log").open("ab") as output:
+    with files.log_file(settings.log_dir / "class-data.log", settings.log_max_bytes) as output:
         subprocess.Popen(
             background(python("deploy.local.class_data")),
             env={**os.environ, "MURMUR_SETTINGS": str(settings.settings_file),

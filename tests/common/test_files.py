@@ -26,3 +26,16 @@ def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path) -> None:
         files.replace(file, "half of it \ud800")
     assert file.read_text() == "former"
     assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_log_is_begun_anew_once_it_has_its_size_and_whoever_writes_it_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "load.log"
+    with files.log_file(path, 5) as earlier:
+        earlier.write(b"12345")
+        with files.log_file(path, 5) as log:
+            log.write(b"6")
+        assert path.read_bytes() == b"123456"
+        with files.log_file(path, 5) as log:
+            earlier.write(b"7")
+            log.write(b"8")
+    assert path.read_bytes() == b"78"

@@ -127,6 +127,13 @@ def test_an_address_of_the_database_that_its_client_would_take_apart_is_refused_
     assert "s3ntinel" not in str(refused.value)
 
 
+def test_the_address_of_the_stream_store_holds_no_password():
+    with pytest.raises(ValidationError, match="takes a user or a password") as refused:
+        Settings(middleware_uri="tcp://u:s3ntinel@127.0.0.1:9090")
+    assert "s3ntinel" not in str(refused.value)
+    assert Settings(middleware_uri="tcp://127.0.0.1:9090").middleware_uri
+
+
 @pytest.mark.parametrize(("name", "address"), [
     ("redis_url", "redis://us/er:s3ntinel@cache/0"), ("milvus_uri", "https://us/er:s3ntinel@milvus"),
     ("database_url", "postgresql://us/er:s3ntinel@db/x"),

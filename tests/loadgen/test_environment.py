@@ -58,3 +58,15 @@ def test_the_durability_that_the_server_tells_stands_beside_the_one_configured(
     found = described(memory.settings)
     assert (found["durability"], found["durability_told"]) == ("fsync", told)
     assert durability_told(memory) == told
+
+
+def test_no_password_of_an_address_is_in_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    addresses = {
+        "database_url": "postgresql://u:s3ntinel@127.0.0.1:9/x", "redis_url": "redis://:s3ntinel@127.0.0.1:9/0",
+        "milvus_uri": "http://s3ntinel@127.0.0.1:9", "ingest_token": "s3ntinel", "x_bearer_token": "s3ntinel",
+    }
+    memory = Loose(settings(tmp_path, **addresses))
+    monkeypatch.setattr(environment, "connect", lambda _: memory)
+    told = str(described(memory.settings))
+    assert "@127.0.0.1:9/x" in told
+    assert "s3ntinel" not in told
