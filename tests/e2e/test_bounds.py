@@ -91,7 +91,7 @@ def test_an_experiment_that_goes_beyond_the_bounds_has_lost_nothing(bounded: Sta
 
 
 def test_an_audit_beside_a_source_ends_and_judges_what_there_was(bounded: Stack, run: str) -> None:
-    source = bounded.start("ingest", "--source", "synthetic", "--rate", "500", "--run", f"beside-{run}")
+    source = bounded.start("ingest", "--source", "synthetic", "--rate", "2000", "--run", f"beside-{run}")
     try:
         eventually("the source is at work", lambda: bounded.acknowledged(f"beside-{run}") > 0)
         process = bounded.start("audit", "--timeout", "60", "--json")
