@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cli.up import show_progress
+from cli.up import await_middleware, show_progress
 from common.settings import Settings
 from deploy.local import processes, readiness, supervision
 from deploy.local.process import Process
@@ -23,6 +23,7 @@ from ingest.readback import READ_SECONDS
 from middleware import registry
 from tests.deploy.conftest import Start
 from tests.deploy.supervised import ready, running
+from tests.memory import Memory
 from tests.stack import eventually
 
 
@@ -33,6 +34,16 @@ def test_a_server_that_dies_again_and_again_is_named_with_its_last_line(settings
     with pytest.raises(NotReady, match=r"bookie has died 3 times since it was started.*\n +Mount point not found\n"):
         ready(settings, found)
     assert time.monotonic() - began < found[0].ready_seconds / 2
+
+
+def test_the_stream_store_is_not_waited_for_once_one_of_its_servers_dies_again_and_again(
+    settings: Settings, start: Start
+) -> None:
+    start(bookie="echo 'Mount point not found'; exit 1")
+    store = Memory(settings)
+    store.down = True
+    with pytest.raises(NotReady, match=r"bookie has died 3 times since it was started.*\n +Mount point not found\n"):
+        await_middleware(store, Deaths(settings))
 
 
 def test_who_is_late_is_named_though_another_may_take_longer(settings: Settings, start: Start) -> None:
