@@ -133,5 +133,23 @@ class HashtagCount(TypedDict):
     max_sent_us: Micros
 
 
+class Dated(Struct, gc=False):
+    """What events of any of the streams tell of their time."""
+
+    ingest: Ingest | None = None
+    min_sent_us: Micros | None = None
+
+
+def sent_at(event: bytes) -> float | None:
+    """When the tweet of an event, or the first one of a count, was meant to be sent, in seconds since the epoch; None
+    where it does not tell."""
+    try:
+        dated = msgspec.json.decode(event, type=Dated)
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
+    us = dated.ingest.sent_at_us if dated.ingest else dated.min_sent_us
+    return None if us is None else us / 1e6
+
+
 hashtag_count = msgspec.json.Decoder(HashtagCount).decode
 """An event of `hashtag-counts` as it was written. Raises msgspec.MsgspecError."""

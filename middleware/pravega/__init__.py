@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from common.held import Held
 from common.settings import Durability, Port, Settings
+from common.tweets import sent_at
 from middleware.base import (
     Consumer,
     Middleware,
@@ -23,7 +24,7 @@ from middleware.base import (
     Unreachable,
 )
 from middleware.pravega import cuts, jvm
-from middleware.pravega.consumer import PravegaConsumer, life
+from middleware.pravega.consumer import PravegaConsumer, first_events, life
 from middleware.pravega.group import LEASE_S, Group
 from middleware.pravega.journal import journal_durability
 from middleware.pravega.jvm import pairs, raising
@@ -148,9 +149,16 @@ class Pravega(Middleware):
                 time.sleep(RETRY_SECONDS)
 
     def held(self, stream: str) -> Held:
-        """Pravega does not tell when an event was written."""
-        holds = cuts.bytes_between(self.head(stream).offsets, self.end(stream).offsets)
-        return Held(stream, holds, self.settings.stream_retention_bytes, "bytes")
+        """Pravega does not tell when an event was written: the first ones of the segments may."""
+        head, end = self.head(stream).offsets, self.end(stream).offsets
+        with raising(Unreachable, f"cannot read the first events of {stream}"):
+            reader = self._connected().reader(stream)
+            try:
+                sent = [sent_at(event) for event in first_events(reader, head, end)]
+            finally:
+                reader.close()
+        oldest = min((at for at in sent if at is not None), default=None)
+        return Held(stream, cuts.bytes_between(head, end), self.settings.stream_retention_bytes, "bytes", oldest)
 
     def retention_used(self, stream: str, position: Position) -> float | None:
         head, unread = self.head(stream), cuts.bytes_between(position.offsets, self.end(stream).offsets)

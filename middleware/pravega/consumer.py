@@ -5,7 +5,8 @@ from __future__ import annotations
 import logging
 import time
 import uuid
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -16,6 +17,7 @@ from middleware.pravega.group import Group, Superseded
 from middleware.pravega.jvm import pairs, raising
 
 MAX_POLL_BYTES = 4 << 20
+FIRST_S = 0.5
 
 SLICE_S = 0.2
 """How long one call waits in Java, where Ctrl-C is not seen."""
@@ -211,6 +213,16 @@ class PravegaConsumer(Consumer):
                     raise
                 log.info("%s of %s: %s; trying again", what, self._stream, error)
                 time.sleep(PAUSE_S)
+
+
+def first_events(reader: Any, head: Mapping[int, int], end: Mapping[int, int]) -> Iterator[bytes]:
+    """Of each segment that has one, if it can be read within FIRST_S."""
+    for segment, offset in head.items():
+        if offset < end[segment]:
+            reader.open(segment, offset)
+            with suppress(jpype.JException):  # retention takes it just now
+                yield from _events(bytes(memoryview(reader.poll(1, MAX_POLL_BYTES, round(FIRST_S * 1000)))))
+            reader.closeSegment(segment)
 
 
 def _events(block: bytes) -> list[bytes]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import uuid
@@ -107,6 +108,15 @@ def test_it_tells_what_a_stream_holds(bounded: Middleware, stream: str) -> None:
     assert (held.store, held.bound, held.unit) == (stream, BOUND, "bytes")
     assert 1_000_000 <= (held.holds or 0) <= 1_100_000
     assert held.oldest_at is None or began - 1 <= held.oldest_at <= time.time() + 1
+
+
+def test_it_tells_when_the_oldest_tweet_of_a_stream_was_sent(bounded: Middleware, stream: str) -> None:
+    began_us = time.time_ns() // 1000
+    with bounded.producer(stream) as producer:
+        for number in range(10):
+            stamp = {"sent_at_us": began_us + number, "source": "test", "run": "r", "seq": number}
+            producer.send(f"key-{number % 2}", json.dumps({"ingest": stamp}).encode())
+    assert bounded.held(stream).oldest_at == pytest.approx(began_us / 1e6, abs=30)
 
 
 def test_the_share_of_the_retention_that_a_reader_has_used(bounded: Middleware, stream: str) -> None:
