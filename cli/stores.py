@@ -102,10 +102,14 @@ def of_spark(settings: Settings) -> Iterable[Held]:
     yield of_files("spark-scratch", (settings.state_dir / "spark").rglob("*"), None)
 
 
+LOGS_ASIDE = 3
+"""Of processes that no process manager starts: `load` of generators and audits, `users`, `class-data`."""
+
+
 def logs(settings: Settings) -> Iterable[Held]:
-    """Each process has its bound, and so have generators, users and who writes class data."""
+    """Each process has its bound. A log aside is begun anew above it when a process is started that writes it."""
     everything = [*processes.servers(settings), *processes.applications(settings)]
-    bound = supervision.DAEMON_LOG_BYTES + (len(everything) + 3) * settings.log_max_bytes
+    bound = supervision.DAEMON_LOG_BYTES + (len(everything) + LOGS_ASIDE) * settings.log_max_bytes
     yield of_files("logs", settings.log_dir.iterdir(), bound)
 
 

@@ -20,6 +20,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from common import files
+from common.addresses import masked
 
 Durability = Literal["page-cache", "fsync"]
 
@@ -174,7 +175,7 @@ class Settings(Place):
     @field_validator("middleware_uri")
     @classmethod
     def _without_password(cls, value: str) -> str:
-        if "@" in value:
+        if "@" in value or masked(value) != value:
             raise ValueError("neither Pravega nor Kafka takes a user or a password in its address")
         return value
 

@@ -13,7 +13,7 @@ import psutil
 
 from common import files
 from common.settings import Settings
-from deploy.local.process import ends_with_parent
+from deploy.local.process import await_end, ends_with_parent
 from ingest.manifest import manifest_path
 from ingest.pacer import Pacer
 from ingest.synthetic import Size
@@ -127,13 +127,7 @@ class Load:
         """Nothing more is taken; returns when the processes have ended, by force if they take longer."""
         self._stopped = True
         self._board.tell("stop", 1)
-        until = time.monotonic() + seconds
-        for process in self._processes:
-            try:
-                process.wait(max(0.1, until - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        await_end(self._processes, seconds)
 
     def __enter__(self) -> Load:
         return self

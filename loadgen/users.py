@@ -13,7 +13,7 @@ from typing import Any
 
 from common import files
 from common.settings import Settings
-from deploy.local.process import ends_with_parent
+from deploy.local.process import await_end, ends_with_parent
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 STOP_SECONDS = 15.0
@@ -58,11 +58,7 @@ class Users:
     def _end(self, seconds: float) -> None:
         if self._process and self._process.poll() is None:
             self._process.terminate()
-            try:
-                self._process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+            await_end([self._process], seconds)
 
     def __enter__(self) -> Users:
         return self

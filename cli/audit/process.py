@@ -9,11 +9,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 from common.settings import Settings
-from deploy.local.process import ends_with_parent
+from deploy.local.process import await_end, ends_with_parent
 from middleware.base import Start
 
 
@@ -90,9 +90,6 @@ END_SECONDS, HELD_UP_END_SECONDS = 10.0, 1.0
 
 def _end(process: subprocess.Popen[bytes], timeout: float) -> None:
     assert process.stdin is not None
-    try:
+    with suppress(OSError):  # it is gone already
         process.stdin.close()
-        process.wait(timeout)
-    except (OSError, subprocess.TimeoutExpired):
-        process.kill()
-        process.wait()
+    await_end([process], timeout)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -69,3 +72,17 @@ def background(command: Sequence[str]) -> tuple[str, ...]:
 def after(ports: Sequence[int], command: Sequence[str]) -> tuple[str, ...]:
     """The command, started once something listens on each of these ports."""
     return python("deploy.local.after", *map(str, ports), "--", *command)
+
+
+def await_end(processes: Sequence[subprocess.Popen[bytes]], seconds: float) -> None:
+    """Returns when these children have ended; kills those that take longer, or all when the wait is interrupted."""
+    until = time.monotonic() + seconds
+    try:
+        with suppress(subprocess.TimeoutExpired):
+            for process in processes:
+                process.wait(max(0.0, until - time.monotonic()))
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()

@@ -53,6 +53,17 @@ def test_no_command_shows_it_when_nothing_answers(words: tuple[str, ...]) -> Non
     assert SENTINEL not in result.stdout
 
 
+@pytest.mark.parametrize("address", [
+    f"tcp://u:{SENTINEL}@127.0.0.1:9", f"{SENTINEL}@127.0.0.1:9", f"tcp://127.0.0.1:9?password={SENTINEL}",
+])
+def test_the_address_of_the_stream_store_is_refused_with_it(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MURMUR_MIDDLEWARE_URI", address)
+    result = run("status")
+    assert result.returncode == 1
+    assert "middleware_uri: " in result.stdout
+    assert SENTINEL not in result.stdout
+
+
 def test_status_shows_the_addresses_without_it() -> None:
     """Of an instance whose servers, of which one has the addresses in its environment, do not answer."""
     settings = Settings.load()

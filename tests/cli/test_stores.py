@@ -18,6 +18,7 @@ from common import retention
 from common.held import Held
 from common.settings import Settings
 from common.tweets import STREAMS
+from deploy.local import processes
 from deploy.local.supervision import DAEMON_LOG_BYTES
 from tests.stack import PORT_BASE
 
@@ -71,7 +72,9 @@ def test_logs_are_bounded_by_a_setting_and_dated(tmp_path: Path) -> None:
     (one,) = stores.logs(settings)
     assert (one.store, one.holds, one.unit) == ("logs", 1100, "bytes")
     assert one.bound is not None
-    assert (one.bound - DAEMON_LOG_BYTES) % (1 << 20) == 0
+    supervised = [*processes.servers(settings), *processes.applications(settings)]
+    aside = ("load", "users", "class-data")
+    assert one.bound == DAEMON_LOG_BYTES + (len(supervised) + len(aside)) * (1 << 20)
     assert one.oldest_at == pytest.approx(time.time(), abs=60)
 
 

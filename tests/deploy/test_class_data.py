@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
+import pytest
 
 from common.settings import Settings
 from deploy.local import class_data
@@ -52,6 +53,18 @@ def test_a_jvm_that_is_gone_leaves_no_archive(tmp_path: Path) -> None:
     class_data.write(pid, archive)
     assert not archive.exists()
     assert class_data.options(settings, "trial")[0] == "-XX:+RecordDynamicDumpInfo"
+
+
+def test_the_log_of_who_writes_is_begun_anew_above_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = Settings(home=tmp_path)
+    settings.log_dir.mkdir(parents=True)
+    log = settings.log_dir / "class-data.log"
+    log.write_bytes(b"x" * (settings.log_max_bytes + 1))
+    monkeypatch.setattr(class_data.instances, "leftovers", lambda _: [psutil.Process()])
+    monkeypatch.setattr(class_data, "archive_to_write", lambda _: tmp_path / "some.jsa")
+    monkeypatch.setattr(class_data, "background", lambda _: ["true"])
+    class_data.begin_writing(settings)
+    assert log.stat().st_size == 0
 
 
 def test_further_options_of_the_settings_come_after_ours(tmp_path: Path) -> None:

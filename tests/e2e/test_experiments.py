@@ -12,6 +12,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,20 @@ def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
     return process
 
 
+@contextmanager
+def held_store(stack: Stack) -> Iterator[None]:
+    stores = ("segment-store", "kafka", "broker")
+    paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]
+    assert paused
+    try:
+        for pid in paused:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in paused:
+            os.kill(pid, signal.SIGCONT)
+
+
 def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:
     assert load_run(stack, "--rate", "100", "--seconds", "5")["tweets"] > 0
     assert not data_of_experiments(stack)
@@ -78,6 +93,17 @@ def test_an_experiment_that_is_asked_to_end_leaves_nothing(stack: Stack, asked_b
     process = begun(stack)
     process.send_signal(asked_by)
     output, errors = process.communicate(timeout=10)
+    assert (process.returncode, output) == (1, ""), errors
+    assert not data_of_experiments(stack)
+
+
+def test_an_experiment_is_interrupted_in_time_while_the_stream_store_is_held(stack: Stack) -> None:
+    """Generators and audit wait within a client that does not hear."""
+    process = begun(stack, "--users", "3")
+    with held_store(stack):
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=10)
     assert (process.returncode, output) == (1, ""), errors
     assert not data_of_experiments(stack)
 
@@ -122,16 +148,8 @@ def test_a_generator_slowed_on_purpose_is_named(stack: Stack) -> None:
 def test_a_paused_stream_store_is_a_failure_of_published(stack: Stack) -> None:
     process = begun(stack, "--json")
     eventually("the interval has begun", lambda: acknowledged(stack) > 1500)
-    stores = ("segment-store", "kafka", "broker")
-    paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]
-    assert paused
-    try:
-        for pid in paused:
-            os.kill(pid, signal.SIGSTOP)
+    with held_store(stack):
         time.sleep(20)
-    finally:
-        for pid in paused:
-            os.kill(pid, signal.SIGCONT)
     output, errors = process.communicate(timeout=600)
     found = json.loads(output.strip().splitlines()[-1])
     assert (found["verdict"], found["limited_by"]) == ("fail", "published"), (found["reason"], errors)

@@ -15,10 +15,13 @@ from pathlib import Path
 import pytest
 
 from cli.audit import process as audits
+from cli.load.instance import Instance
 from common.settings import Settings
 from ingest.pacer import Pacer
+from loadgen import load as load_module
+from loadgen import users as users_module
 from loadgen.evidence import Offered
-from loadgen.failures import GeneratorFailed
+from loadgen.failures import GeneratorFailed, StackBroken
 from loadgen.load import Load, remove_runs
 from loadgen.users import Users
 
@@ -48,10 +51,8 @@ def tell(load: Load, **numbers: float) -> None:
         load._board.tell(field, number)
 
 
-def test_one_that_is_given_up_waits_for_no_process_that_hangs(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All waits together leave a command that is interrupted its ten seconds."""
+def given_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """What a generator, users and an audit became that do not hear when their experiment is interrupted."""
     program = "import signal, time; signal.signal(15, signal.SIG_IGN); print(flush=True); time.sleep(60)"
     deaf = [sys.executable, "-c", program]
 
@@ -61,7 +62,6 @@ def test_one_that_is_given_up_waits_for_no_process_that_hangs(
         child.stdout.readline()
         return child
 
-    began = time.monotonic()
     children = [hung(), hung()]
     monkeypatch.setattr(audits, "ends_with_parent", lambda _: deaf)
     load, users = Load(settings, "given-up", 100.0, "lean", 1, 1), Users(settings, 0)
@@ -69,9 +69,66 @@ def test_one_that_is_given_up_waits_for_no_process_that_hangs(
         audit.answers = True
         load._processes, users._process = children[:1], children[1]
         users._folder = tempfile.TemporaryDirectory()
+        children.append(audit._process)
         raise KeyboardInterrupt
-    assert [child.poll() for child in children] == [-signal.SIGKILL] * 2
+    return children
+
+
+def test_one_that_is_given_up_waits_for_no_process_that_hangs(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All waits together leave a command that is interrupted its ten seconds."""
+    began = time.monotonic()
+    children = given_up(settings, monkeypatch)
+    assert [child.returncode for child in children] == [-signal.SIGKILL] * 3
     assert time.monotonic() - began < 8
+
+
+def test_one_that_is_interrupted_again_while_it_ends_leaves_no_process_that_goes_on(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A generator would write anew what is removed of its run."""
+    ended = subprocess.Popen.wait
+
+    def impatient(process: subprocess.Popen[bytes], timeout: float | None = None) -> int:
+        if timeout is not None:
+            raise KeyboardInterrupt
+        return ended(process)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess.Popen, "wait", impatient)
+        children = given_up(settings, monkeypatch)
+    try:
+        assert [child.returncode for child in children] == [-signal.SIGKILL] * 3
+    finally:
+        for child in children:
+            child.kill()
+            child.wait()
+
+
+def test_a_log_above_its_bound_is_begun_anew_whoever_writes_it(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (load_module, users_module, audits):
+        monkeypatch.setattr(module, "ends_with_parent", lambda _: ["false"])
+
+    def generate() -> None:
+        with Load(settings, "r", 100.0, "lean", 1, 1) as load, suppress(GeneratorFailed):
+            load.start()
+
+    def audit() -> None:
+        with suppress(StackBroken), Instance(settings).auditing():
+            pass
+
+    def watch() -> None:
+        with Users(settings, 1):
+            pass
+
+    for name, write in (("load", generate), ("load", audit), ("users", watch)):
+        log = settings.log_dir / f"{name}.log"
+        log.write_bytes(b"x" * (settings.log_max_bytes + 1))
+        write()
+        assert log.stat().st_size == 0, write.__name__
 
 
 def test_what_is_scheduled_ends_with_the_schedule(load: Load) -> None:
