@@ -107,8 +107,10 @@ def test_an_end_is_reached_although_the_stream_was_scaled_after_it(
     with middleware.consumer(stream, group()) as reading:
         events = read(reading, 10, most=10)
         servers.operator().scale(stream, 4)
-        for number in range(200, 300):
-            publish(middleware, stream, [b"%d" % number], key=str(number))
+        with middleware.producer(stream) as producer:
+            for number in range(200, 300):
+                producer.send(str(number), b"%d" % number)
+            producer.flush()
         assert {*numbered(0, 200)} <= {*events, *read_to(reading, end)}
     with middleware.consumer(stream, group()) as consumer:
         assert {*numbered(0, 200)} <= {*read_to(consumer, end)}
