@@ -21,6 +21,7 @@ from common.search.index import Index
 from common.search.store import Store
 from common.settings import Settings
 from common.tweets import STREAMS
+from consumers.buckets import Buckets
 from deploy.local import processes, supervision
 from ingest import archive, manifest
 from middleware import connect
@@ -88,10 +89,11 @@ def database_and_index(settings: Settings) -> Iterable[Held]:
 
 
 def of_redis(settings: Settings) -> Iterable[Held]:
-    """In memory, which is what its bound is of."""
+    """In memory, which is what its bound is of. Of what it holds the buckets of the rankings are kept longest."""
     with redis.Redis.from_url(settings.redis_address, socket_timeout=TIMEOUT) as client:
         memory = client.info("memory")
-    yield Held("redis", int(memory["used_memory"]), int(memory["maxmemory"]) or None, "bytes")
+        oldest = Buckets(client, settings.redis_prefix, settings.rankings_kept_s).oldest()
+    yield Held("redis", int(memory["used_memory"]), int(memory["maxmemory"]) or None, "bytes", oldest)
 
 
 def of_spark(settings: Settings) -> Iterable[Held]:

@@ -1,4 +1,4 @@
-"""What Redis holds, and what goes first when its memory runs short: cached results, which are not added any more.
+"""What goes first when the memory of Redis runs short: cached results, which are not added any more.
 
 Redis itself evicts nothing (`maxmemory-policy noeviction`): counts that are gone would make rankings wrong, and nobody
 would know. Memory that is full is an error of whoever writes, and is tried again.
@@ -10,19 +10,8 @@ from typing import Any
 
 import redis
 
-from common.held import Held
-
 CACHE_SHARE = 0.75
 """Of its memory that may be in use when something is cached: the rest is for rankings, counts and telemetry."""
-
-
-def held(client: redis.Redis) -> Held:
-    """Bytes in use and their bound; None where Redis does not answer, or has no bound."""
-    try:
-        info: Any = client.info("memory")
-    except redis.RedisError:
-        return Held("redis", None, None, "bytes")
-    return Held("redis", info["used_memory"], info["maxmemory"] or None, "bytes")
 
 
 def has_room_to_cache(client: redis.Redis) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Mapping
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import redis
 
 from common.settings import Settings
+from common.tweets import BUCKET_SECONDS
 from consumers.ranking import Ranking
 
 RAISE = Path(__file__).with_name("buckets.lua").read_text()
@@ -155,6 +157,18 @@ class Buckets:
         """Takes buckets that no ranking needs from the list of changes; their counts expire by themselves."""
         if gone := list(buckets):
             self._redis.zrem(self.key("changed"), *gone)
+
+    def oldest(self) -> int | None:
+        """Start of the oldest bucket that has not expired, in seconds since the epoch; None if there is none.
+
+        The list of changes does not tell: it lets go of buckets as soon as no ranking needs them.
+        """
+        now = int(time.time())
+        starts = range((now - self._kept_s) // BUCKET_SECONDS * BUCKET_SECONDS, now + 1, BUCKET_SECONDS)
+        with self._redis.pipeline(transaction=False) as pipe:
+            for start in starts:
+                pipe.exists(self.key(f"bucket:{start}"))
+            return next(compress(starts, pipe.execute()), None)
 
     def _raised(self, counts: Counts, guard: str, expected: str) -> int | None:
         keys = [self.key(name) for name in (guard, "sequence", "changed")]

@@ -35,7 +35,8 @@ def _tell(settings: Settings, stop: threading.Event) -> None:
     with connect(settings) as middleware, redis.Redis.from_url(settings.redis_address) as client:
         while True:
             try:
-                durability.tell(client, settings.redis_prefix, middleware.durability_in_force())
+                found = middleware.durability_in_force()
+                durability.tell(client, settings.redis_prefix, found, middleware.asks_durability)
             except (MiddlewareError, redis.RedisError, OSError) as error:
                 log.debug("the durability in force is unknown: %s", error)
             if stop.wait(INTERVAL_S):

@@ -131,8 +131,9 @@ class Rankings:
         return expired
 
     def update(self, bucket_start: int, counts: Mapping[str, int]) -> None:
-        """Takes counts of a bucket; of each hashtag the maximum stays. Buckets beyond the horizon are passed over."""
+        """Takes counts of a bucket; of each hashtag the maximum stays. What lies beyond the horizon is passed over."""
         if bucket_start <= self._as_of - self._horizon_s:
+            self._buckets.setdefault(bucket_start, {})  # for `advance` to tell that it has left
             return
         bucket = self._buckets.setdefault(bucket_start, {})
         grown = [(tag, count - bucket.get(tag, 0)) for tag, count in counts.items() if count > bucket.get(tag, 0)]

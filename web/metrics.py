@@ -11,7 +11,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from common import retention
-from common.durability import told
+from common.durability import UNKNOWN, told
 from common.settings import Settings
 from common.stages import read_pipeline, read_stages
 from web.broadcast import Broadcast
@@ -38,11 +38,13 @@ class PipelineCollector(Collector):
         yield from figures
 
     def _instance(self) -> dict[str, str]:
+        """`durability_asked`: true where the running server says so, false where that is as it was configured."""
         try:
-            durability = told(self._redis, self._settings.redis_prefix)
+            durability, asked = told(self._redis, self._settings.redis_prefix)
         except RedisError:
-            durability = None
-        return {"middleware": self._settings.middleware, **({"durability": durability} if durability else {})}
+            durability, asked = UNKNOWN
+        known = {"durability": durability, "durability_asked": str(asked).lower()} if durability else {}
+        return {"middleware": self._settings.middleware, **known}
 
     def _now(self) -> list[Metric]:
         rate = GaugeMetricFamily("murmur_stage_rate", "Tweets per second that complete the stage", labels=["stage"])

@@ -50,7 +50,10 @@ class Pipeline(BaseModel):
     """The stages in the order in which a tweet passes them."""
 
     middleware: str = Field(description="the stream store in use")
-    durability: Durability | None = Field(description="what its acknowledgement means, by the running server")
+    durability: Durability | None = Field(description="what its acknowledgement means; null: unknown")
+    durability_asked: bool | None = Field(
+        description="true: the running server says so; false: that is what it was configured with; null: unknown"
+    )
     stages: list[Stage]
 
 
@@ -65,9 +68,11 @@ def pipeline() -> Pipeline:
 def read(redis: Redis, settings: Settings) -> Pipeline:
     """Raises RedisError."""
     used = retention_used(retention.read(redis, settings.redis_prefix))
+    in_force = told(redis, settings.redis_prefix)
     return Pipeline.model_validate({
         "middleware": settings.middleware,
-        "durability": told(redis, settings.redis_prefix),
+        "durability": in_force.durability,
+        "durability_asked": in_force.asked,
         "stages": [
             {**stage, "retention_used": used.get(stage["name"])}
             for stage in read_pipeline(redis, settings.redis_prefix)

@@ -85,6 +85,17 @@ def test_what_a_rebuild_has_changed_is_complete_at_its_end_only(buckets: Buckets
     assert client.get("t:kept_s") == str(Settings().rankings_kept_s), "which holds for the others until the end"
 
 
+def test_the_oldest_bucket_is_the_first_that_has_not_expired(buckets: Buckets, client: redis.Redis) -> None:
+    """However long rankings have needed none so old."""
+    old, older = NOW - KEPT_S + 60, NOW - KEPT_S + 30
+    assert buckets.oldest() is None
+    buckets.raise_counts({NOW + 5: {"a": 1}, older: {"a": 1}, old: {"a": 1}, NOW: {"a": 1}}, "m")
+    buckets.forget([old, older])
+    assert buckets.oldest() == older
+    client.delete(f"t:bucket:{older}")  # as when it expires
+    assert buckets.oldest() == old
+
+
 def test_one_publishes_at_a_time(buckets: Buckets, client: redis.Redis) -> None:
     assert buckets.is_publisher("one")
     assert buckets.is_publisher("one")

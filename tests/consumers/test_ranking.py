@@ -71,6 +71,16 @@ def test_the_cut_loses_nobody_of_the_top(counts: dict[str, int]) -> None:
     assert [(h["hashtag"], h["count"]) for h in rankings.ranking("1m")["hashtags"]] == top(Counter(counts), 5)
 
 
+def test_a_bucket_that_comes_behind_the_horizon_is_told_to_have_left_it() -> None:
+    """Or else nobody would take it from the list of changes."""
+    rankings, late = Rankings(limit=5), NOW - HORIZON_S
+    rankings.advance(NOW)
+    rankings.update(late, {"a": 1, TOTAL: 1})
+    assert rankings.ranking("1h")["tweets"] == 0
+    assert rankings.advance(NOW) == [late]
+    assert rankings.advance(NOW) == []
+
+
 @pytest.mark.parametrize(
     ("age", "windows"),
     [(0, "1m 5m 15m 1h"), (55, "1m 5m 15m 1h"), (60, "5m 15m 1h"), (300, "15m 1h"), (900, "1h"), (3600, ""), (-5, "")],

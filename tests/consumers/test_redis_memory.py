@@ -9,8 +9,9 @@ from uuid import uuid4
 import pytest
 import redis
 
+from cli import stores
 from common.held import Held
-from common.redis_memory import CACHE_SHARE, has_room_to_cache, held
+from common.redis_memory import CACHE_SHARE, has_room_to_cache
 from common.settings import Settings
 from common.tweets import TOTAL
 from consumers.buckets import Buckets
@@ -57,8 +58,8 @@ def test_cached_results_leave_room_for_counts(short: redis.Redis, buckets: Bucke
     assert buckets.raise_counts({NOW: {"a": 1, TOTAL: 1}}, "m")
     buckets.publish([rankings.ranking("1m")], 1)
     cache(short, 2000)
-    found = held(short)
-    assert found.holds <= CACHE_SHARE * found.bound + (64 << 10)
+    memory = short.info("memory")
+    assert memory["used_memory"] <= CACHE_SHARE * memory["maxmemory"] + (64 << 10)
     assert not has_room_to_cache(short)
     assert buckets.raise_counts({NOW: {"a": 2, **{f"tag{number}": 1 for number in range(1000)}}}, "m")
     assert buckets.marker() == "m"
@@ -90,7 +91,19 @@ def test_a_full_memory_loses_nothing_and_is_waited_for(short: redis.Redis, bucke
     assert short.hgetall(f"t:bucket:{NOW}") == {"a": "1", "b": "1", TOTAL: "1"}
 
 
-def test_what_is_away_or_unbounded(client: redis.Redis) -> None:
-    assert held(redis.Redis(port=1)) == Held("redis", None, None, "bytes")
-    assert held(client).bound is None
+def test_where_nothing_is_bounded_there_is_room(client: redis.Redis) -> None:
     assert has_room_to_cache(client)
+
+
+def test_status_tells_its_memory_and_the_oldest_bucket(short: redis.Redis, redis_url: str) -> None:
+    settings = Settings(redis_url=redis_url)
+    buckets = Buckets.open(settings)
+    assert buckets.begin_rebuild("one")
+    assert buckets.rebuild_counts({NOW: {"a": 1}, NOW - 600: {"a": 1}}, "one")
+    (found,) = stores.of_redis(settings)
+    assert found == Held("redis", found.holds, short.info("memory")["maxmemory"], "bytes", NOW - 600)
+    assert 0 < found.holds < found.bound
+    short.config_set("maxmemory", 0)
+    short.flushall()
+    (found,) = stores.of_redis(settings)
+    assert (found.bound, found.oldest_at) == (None, None)

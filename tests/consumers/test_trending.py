@@ -13,10 +13,12 @@ import redis
 from common.settings import Settings
 from common.tweets import HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL, RejectedEvent
 from consumers import reread as reread_module
+from consumers.ranking import HORIZON_S
 from consumers.trending import Trending
 from middleware.base import Overtaken, Unreachable
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
+from tests.stack import eventually
 
 pytestmark = pytest.mark.server
 
@@ -68,6 +70,16 @@ def test_counts_become_a_ranking(start, client, settings: Settings) -> None:
     assert totals(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
     trending.handle([count(3), count(2, "a")], place)  # they come again
     assert bucket(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
+
+
+def test_a_bucket_too_late_for_any_ranking_leaves_the_list_of_changes(start, client, settings: Settings) -> None:
+    trending, changed = start(), f"{settings.redis_prefix}changed"
+    trending.handle([count(1)], place)
+    trending.tick()
+    trending.handle([count(1, start=NOW - HORIZON_S - 60)], place)
+    assert client.zcard(changed) == 2
+    eventually("it has left", lambda: trending.tick() or client.zrange(changed, 0, -1) == [str(NOW)], 10)
+    assert bucket(client, settings, NOW - HORIZON_S - 60) == {TOTAL: 1}
 
 
 def test_a_tweet_is_reported_once_when_it_is_visible(start, client, settings: Settings) -> None:

@@ -125,8 +125,15 @@ def test_streams_exist_after_up(servers: Stack):
             middleware.producer(stream).close()
 
 
-def test_down_ends_every_process_and_wipe_removes_the_state(servers: Stack):
-    settings = servers.settings()
-    servers.murmur("down", "--wipe", "--yes")
-    assert instances.leftovers(settings) == []
-    assert not settings.instance_dir.exists()
+def test_down_ends_every_process_and_wipe_removes_the_state():
+    """Of an instance of its own, as the other tests need theirs."""
+    instance = Stack("test-wiped")
+    try:
+        instance.up("--servers-only")
+        settings = instance.settings()
+        assert instances.leftovers(settings)
+        instance.murmur("down", "--wipe", "--yes")
+        assert instances.leftovers(settings) == []
+        assert not settings.instance_dir.exists()
+    finally:
+        instance.down()

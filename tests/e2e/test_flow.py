@@ -65,11 +65,12 @@ def test_a_replay_is_stored_and_ranked_exactly(stack: Stack, file: Path) -> None
 
 @pytest.mark.every_middleware
 def test_status_and_page_tell_what_runs(stack: Stack) -> None:
-    """The durability is what the middleware tells of its server, on the page as in `status`."""
+    """The durability is what the middleware tells of its server, and how, on the page as in `status`."""
     status, settings = stack.status(), stack.settings()
     assert (status["middleware"], status["durability"]) == (settings.middleware, settings.durability)
     eventually("the durability is known", lambda: stack.get("pipeline")["durability"] == status["durability"], 10)
-    assert stack.get("pipeline")["middleware"] == status["middleware"]
+    shown = stack.get("pipeline")
+    assert (shown["middleware"], shown["durability_asked"]) == (status["middleware"], status["durability_asked"])
 
 
 def test_the_text_of_an_indexed_tweet_finds_it_first(stack: Stack) -> None:

@@ -16,7 +16,7 @@ from web.pipeline import STAGE_OF
 
 def test_what_is_unknown_is_null(client: FlaskClient) -> None:
     body = client.get("/api/v1/pipeline").json
-    assert (body["middleware"], body["durability"]) == ("pravega", None)
+    assert (body["middleware"], body["durability"], body["durability_asked"]) == ("pravega", None, None)
     assert [stage["name"] for stage in body["stages"]] == ["published", "enriched", "ranked", "searchable"]
     for stage in body["stages"]:
         assert stage["rate_per_s"] is stage["lag_events"] is stage["lag_seconds"] is None
@@ -24,16 +24,21 @@ def test_what_is_unknown_is_null(client: FlaskClient) -> None:
         assert stage["retention_used"] is None
 
 
-def test_the_durability_is_what_the_server_says(client: FlaskClient, settings: Settings, redis: Redis) -> None:
+@pytest.mark.parametrize(("asked", "label"), [(True, "true"), (False, "false")])
+def test_the_durability_is_the_one_in_force_and_how_it_is_known(
+    client: FlaskClient, settings: Settings, redis: Redis, asked: bool, label: str
+) -> None:
     assert settings.durability == "fsync"
-    durability.tell(redis, settings.redis_prefix, "page-cache")
-    assert client.get("/api/v1/pipeline").json["durability"] == "page-cache"
+    durability.tell(redis, settings.redis_prefix, "page-cache", asked)
+    body = client.get("/api/v1/pipeline").json
+    assert (body["durability"], body["durability_asked"]) == ("page-cache", asked)
+    assert f'murmur_instance_info{{durability="page-cache",durability_asked="{label}"' in client.get("/metrics").text
 
 
 @pytest.fixture
 def enriched(settings: Settings, redis: Redis) -> None:
     """Ten tweets are published, and enriched 50 ms later; one event was rejected."""
-    durability.tell(redis, settings.redis_prefix, "fsync")
+    durability.tell(redis, settings.redis_prefix, "fsync", asked=True)
     now = time.time_ns() // 1000
     for stage, completed in (("published", now), ("enriched", now + 50_000)):
         telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, stage, "0")
@@ -74,7 +79,7 @@ def test_metrics(client: FlaskClient, enriched: None) -> None:
     assert response.mimetype == "text/plain"
     lines = response.text.splitlines()
     for line in (
-        'murmur_instance_info{durability="fsync",middleware="pravega"} 1.0',
+        'murmur_instance_info{durability="fsync",durability_asked="true",middleware="pravega"} 1.0',
         "murmur_redis_up 1.0",
         'murmur_stage_tweets_total{stage="enriched"} 10.0',
         'murmur_stage_lag_events{stage="enriched"} 0.0',

@@ -650,9 +650,14 @@ export interface components {
         Pipeline: {
             /**
              * Durability
-             * @description what its acknowledgement means, by the running server
+             * @description what its acknowledgement means; null: unknown
              */
             durability: ("page-cache" | "fsync") | null;
+            /**
+             * Durability Asked
+             * @description true: the running server says so; false: that is what it was configured with; null: unknown
+             */
+            durability_asked: boolean | null;
             /**
              * Middleware
              * @description the stream store in use

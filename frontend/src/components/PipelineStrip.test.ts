@@ -7,6 +7,7 @@ enableAutoUnmount(afterEach)
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
+const kafka = { middleware: 'kafka', durability: 'fsync', durability_asked: true } as const
 const nothing = { p50: null, p95: null, p99: null }
 const stages: Stage[] = [
   { name: 'published', rate_per_s: 1_000, lag_events: 0, lag_seconds: 0, latency_ms: { p50: 20, p95: 40, p99: 60 }, retention_used: null },
@@ -15,7 +16,7 @@ const stages: Stage[] = [
   { name: 'searchable', rate_per_s: null, lag_events: null, lag_seconds: null, latency_ms: nothing, retention_used: null },
 ]
 
-function strip(problem: string | null = null, data: Pipeline | null = { middleware: 'kafka', durability: 'fsync', stages }) {
+function strip(problem: string | null = null, data: Pipeline | null = { ...kafka, stages }) {
   const receivedAt = data && Date.now() - 12_000
   return mount(PipelineStrip, { props: { panel: { data, receivedAt, problem }, history: {} } })
 }
@@ -45,7 +46,7 @@ it('says what is wrong when nothing ever came', () => {
 
 it('warns of a retention that is about to overtake a stage, and alarms later', () => {
   const at = (retention_used: number) => strip(null, {
-    middleware: 'kafka', durability: 'fsync', stages: stages.map((stage) => ({ ...stage, retention_used })),
+    ...kafka, stages: stages.map((stage) => ({ ...stage, retention_used })),
   })
   expect(at(0.3).find('.retention').exists()).toBe(false)
   expect(at(0.6).get('.retention').attributes('role')).toBe('status')
