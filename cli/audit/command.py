@@ -57,7 +57,7 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
     if run and run not in manifests:
         raise click.ClickException(f"there is no run {run!r}; known: {', '.join(manifests) or 'none'}")
     try:
-        with auditing(settings, "head") as process:
+        with auditing(settings, "head", timeout) as process:
             process.follows(until - time.monotonic())
             stages = process.stages([run] if run else None, until - time.monotonic(), GRACE_SECONDS)
     except NotJudged as error:

@@ -1,6 +1,6 @@
-"""An audit as a process: `python -m cli.audit.following INSTANCE head|tail`.
+"""An audit as a process: `python -m cli.audit.following INSTANCE head|tail UNTIL`.
 
-From the head it audits all that there is, from the tail what is published from now on. It writes one line when it
+While the instance is up, servers that do not answer yet are waited for until UNTIL, in monotonic seconds. From the head it audits all that there is, from the tail what is published from now on. It writes one line when it
 follows the streams; then, for each line `{"runs": […] or null, "timeout": seconds}` that it reads, one line:
 `{"stages": …}`, or `{"not_judged": reason}`. The latter is its only line, too, if it does not reach the servers.
 """
@@ -11,6 +11,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from typing import Any, TypeVar, cast
 
 import redis
@@ -24,6 +25,7 @@ from common.addresses import masked
 from common.garbage import collect_never
 from common.search.index import IndexDown
 from common.settings import Settings
+from deploy.local import supervision
 from ingest.manifest import Manifest, read_manifests
 from middleware.base import MiddlewareError, Start, StreamReplaced
 
@@ -43,8 +45,10 @@ Round = Callable[[float], dict[str, Finding]]
 def main() -> None:
     collect_never()
     settings = Settings.load(instance=sys.argv[1])
+    start, until = cast(Start, sys.argv[2]), float(sys.argv[3]) if is_up(settings) else 0.0
     try:
-        with collecting(settings, cast(Start, sys.argv[2])) as collector:
+        with ExitStack() as stack:
+            collector = tried(lambda: stack.enter_context(collecting(settings, start)), until)
             say({"following": settings.instance})
             for line in sys.stdin:
                 request = json.loads(line)
@@ -53,6 +57,14 @@ def main() -> None:
                 say(answer(settings, collector, runs, time.monotonic() + request["timeout"]))
     except PASSING as error:
         say({"not_judged": reason(error)})
+
+
+def is_up(settings: Settings) -> bool:
+    """Whether somebody starts servers again that have died."""
+    try:
+        return supervision.is_running(settings)
+    except supervision.NotAnswering:
+        return True
 
 
 def answer(settings: Settings, collector: Any, runs: Mapping[str, Manifest], until: float) -> dict[str, Any]:

@@ -68,11 +68,17 @@ class AuditProcess:
 
 
 @contextmanager
-def auditing(settings: Settings, start: Start, errors: IO[Any] | None = None) -> Iterator[AuditProcess]:
-    """The process, which is gone afterwards whatever it was held up in. It goes with its parent, too."""
+def auditing(
+    settings: Settings, start: Start, seconds: float, errors: IO[Any] | None = None
+) -> Iterator[AuditProcess]:
+    """The process, which is gone afterwards whatever it was held up in. It goes with its parent, too.
+
+    `seconds`: how long it waits for servers that do not answer yet.
+    """
+    until = str(time.monotonic() + seconds)
     process = subprocess.Popen(
-        ends_with_parent([sys.executable, "-m", "cli.audit.following", settings.instance, start]), process_group=0,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
+        ends_with_parent([sys.executable, "-m", "cli.audit.following", settings.instance, start, until]),
+        process_group=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors,
     )
     audit = AuditProcess(process)
     try:

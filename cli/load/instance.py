@@ -42,7 +42,10 @@ class Instance:
     @contextmanager
     def auditing(self) -> Iterator[Audit]:
         path = self.settings.log_dir / "load.log"
-        with files.log_file(path, self.settings.log_max_bytes) as log, auditing(self.settings, "tail", log) as process:
+        with (
+            files.log_file(path, self.settings.log_max_bytes) as log,
+            auditing(self.settings, "tail", FOLLOW_SECONDS, log) as process,
+        ):
             try:
                 process.follows(FOLLOW_SECONDS)
             except NotJudged as error:

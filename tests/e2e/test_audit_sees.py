@@ -115,7 +115,7 @@ def counts(middleware: Middleware) -> list[dict]:
 def test_the_groups_of_an_audit_that_was_killed_go_with_another(
     stack: Stack, settings: Settings, middleware: Middleware
 ) -> None:
-    command = [sys.executable, "-m", "cli.audit.following", settings.instance, "head"]
+    command = [sys.executable, "-m", "cli.audit.following", settings.instance, "head", "0"]
     environment = {**stack.environment, "MURMUR_HOME": str(settings.home)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as killed:
         assert killed.stdout

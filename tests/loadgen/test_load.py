@@ -65,7 +65,7 @@ def given_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> list[subpro
     children = [hung(), hung()]
     monkeypatch.setattr(audits, "ends_with_parent", lambda _: deaf)
     load, users = Load(settings, "given-up", 100.0, "lean", 1, 1), Users(settings, 0)
-    with suppress(KeyboardInterrupt), audits.auditing(settings, "tail") as audit, load, users:
+    with suppress(KeyboardInterrupt), audits.auditing(settings, "tail", 60) as audit, load, users:
         audit.answers = True
         load._processes, users._process = children[:1], children[1]
         users._folder = tempfile.TemporaryDirectory()

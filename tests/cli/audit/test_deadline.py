@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -191,10 +192,35 @@ def test_an_audit_that_reaches_nobody_says_why(tmp_path: Path) -> None:
     Settings(home=tmp_path, instance="nobody", port_base=1100).save()
     environment = {**os.environ, "MURMUR_HOME": str(tmp_path)}
     environment.pop("MURMUR_PORT_BASE", None)
-    ended = subprocess.run([sys.executable, "-m", "cli.audit.following", "nobody", "head"], env=environment,
+    ended = subprocess.run([sys.executable, "-m", "cli.audit.following", "nobody", "head", "1e9"], env=environment,
                            capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
     assert json.loads(ended.stdout)["not_judged"]
     assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(("is_up", "told"), [
+    (True, {"following": "chain"}), (False, {"not_judged": "Unreachable: no"}),
+])
+def test_servers_that_are_just_started_again_are_waited_for(
+    is_up: bool, told: dict, chain: Chain, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    away = iter([Unreachable("no"), Unreachable("no")])
+
+    @contextmanager
+    def collecting(*_: object) -> Iterator[None]:
+        for error in away:
+            raise error
+        yield
+
+    chain.settings.save()
+    monkeypatch.setenv("MURMUR_HOME", str(chain.settings.home))
+    monkeypatch.setattr(following, "collecting", collecting)
+    monkeypatch.setattr(following, "PAUSE_SECONDS", 0.01)
+    monkeypatch.setattr(following.supervision, "is_running", lambda _: is_up)
+    monkeypatch.setattr("sys.argv", ["", "chain", "head", str(time.monotonic() + 60)])
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    following.main()
+    assert json.loads(capsys.readouterr().out) == told
 
 
 def child(program: str) -> subprocess.Popen[bytes]:
@@ -218,6 +244,6 @@ pathlib.Path(sys.argv[1]).touch()
 def test_an_audit_that_answers_has_time_to_remove_its_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     left = tmp_path / "left"
     monkeypatch.setattr(process, "ends_with_parent", lambda _: [sys.executable, "-c", SLOW_TO_LEAVE, str(left)])
-    with process.auditing(Settings(home=tmp_path, instance="slow"), "head") as audited:
+    with process.auditing(Settings(home=tmp_path, instance="slow"), "head", 60) as audited:
         audited.follows(60)
     assert left.exists()
