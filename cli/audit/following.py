@@ -1,8 +1,9 @@
 """An audit as a process: `python -m cli.audit.following INSTANCE head|tail UNTIL`.
 
-While the instance is up, servers that do not answer yet are waited for until UNTIL, in monotonic seconds. From the head it audits all that there is, from the tail what is published from now on. It writes one line when it
-follows the streams; then, for each line `{"runs": […] or null, "timeout": seconds}` that it reads, one line:
-`{"stages": …}`, or `{"not_judged": reason}`. The latter is its only line, too, if it does not reach the servers.
+While the instance is up, servers that do not answer yet are waited for until UNTIL, in monotonic seconds. From the
+head it audits all that there is, from the tail what is published from now on. It writes one line when it follows the
+streams; then, for each line `{"runs": […] or null, "timeout": seconds}` that it reads, one line: `{"stages": …}`, or
+`{"not_judged": reason}`. The latter is its only line, too, if it does not reach the servers.
 """
 
 from __future__ import annotations
