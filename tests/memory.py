@@ -83,6 +83,11 @@ class Memory(Middleware):
     def delete_stream(self, stream: str) -> None:
         del self.logs[stream]
 
+    def add_partitions(self, stream: str, partitions: int) -> None:
+        """Up to so many; what keys come to then depends on it."""
+        found = self.logs[stream].partitions
+        found += [Partition() for _ in range(partitions - len(found))]
+
     def truncate(self, stream: str, offset: int, partition: int = 0) -> None:
         """Retention: events before `offset` are gone."""
         self.logs[stream].partitions[partition].truncate(offset)
@@ -210,7 +215,7 @@ class MemoryConsumer(Consumer):
         log = self._memory.log(self._stream)
         self._require(log.life)
         own = self._own(log)
-        self._offsets = {n: self._offsets.get(n, log.groups[self._group][n]) for n in own}
+        self._offsets = {n: self._offsets.get(n, log.groups[self._group].get(n, 0)) for n in own}
         events: list[bytes] = []
         self._places = []
         for n in own:
@@ -237,7 +242,8 @@ class MemoryConsumer(Consumer):
         self._require(end.life)
         committed = log.groups[self._group]
         return all(
-            max(self._offsets.get(n, committed[n]), log.partitions[n].head) >= end.offsets[n] for n in self._own(log)
+            max(self._offsets.get(n, committed.get(n, 0)), log.partitions[n].head) >= end.offsets.get(n, 0)
+            for n in self._own(log)
         )
 
     def commit(self) -> None:

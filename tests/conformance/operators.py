@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 import jpype
 from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, NewPartitions
 
 from common.settings import Port, Settings
 from middleware.base import Position
@@ -21,6 +21,9 @@ class Operator(Protocol):
     def delete(self, stream: str) -> None:
         """Removes the stream."""
 
+    def scale(self, stream: str, partitions: int) -> None:
+        """Has the stream go on in so many partitions, more than it had; returns when it does."""
+
 
 class MemoryOperator:
     def __init__(self, memory: Memory) -> None:
@@ -32,6 +35,9 @@ class MemoryOperator:
 
     def delete(self, stream: str) -> None:
         self._memory.delete_stream(stream)
+
+    def scale(self, stream: str, partitions: int) -> None:
+        self._memory.add_partitions(stream, partitions)
 
 
 class KafkaOperator:
@@ -48,7 +54,16 @@ class KafkaOperator:
     def delete(self, stream: str) -> None:
         topic = f"{self._namespace}.{stream}"
         self._admin.delete_topics([topic])[topic].result()
-        eventually(f"{stream} is gone", lambda: topic not in self._admin.list_topics(timeout=10).topics)
+        eventually(f"{stream} is gone", lambda: topic not in self._topics())
+
+    def scale(self, stream: str, partitions: int) -> None:
+        """Adds partitions to those that there are."""
+        topic = f"{self._namespace}.{stream}"
+        self._admin.create_partitions([NewPartitions(topic, partitions)])[topic].result()
+        eventually(f"{stream} is scaled", lambda: len(self._topics()[topic].partitions) == partitions)
+
+    def _topics(self) -> dict[str, Any]:
+        return self._admin.list_topics(timeout=10).topics
 
 
 class PravegaOperator:
@@ -76,11 +91,16 @@ class PravegaOperator:
         self.seal(stream)
         assert self._streams.deleteStream(self._scope, stream)
 
-    def scale(self, stream: str, segments: int) -> None:
-        """Splits the segments of a stream anew."""
-        policy = jpype.JClass("io.pravega.client.stream.ScalingPolicy").fixed(segments)
+    def scale(self, stream: str, partitions: int) -> None:
+        """Seals the segments that there are, and splits them."""
+        policy = jpype.JClass("io.pravega.client.stream.ScalingPolicy").fixed(partitions)
         configuration = jpype.JClass("io.pravega.client.stream.StreamConfiguration").builder().scalingPolicy(policy)
         assert self._streams.updateStream(self._scope, stream, configuration.build())
+        eventually(f"{stream} is scaled", lambda: self._tail(stream).size() == partitions)
+
+    def _tail(self, stream: str) -> Any:
+        """Offset by segment."""
+        return self._streams.fetchStreamInfo(self._scope, stream).get().getTailStreamCut().asImpl().getPositions()
 
     def _stream(self, stream: str) -> Any:
         return jpype.JClass("io.pravega.client.stream.Stream").of(self._scope, stream)
