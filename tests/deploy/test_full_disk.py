@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from common.settings import Port
 from deploy.local.readiness import last_lines
 from middleware import registry
 from tests.stack import PORT_BASE, ROOT, Stack, eventually
@@ -106,12 +107,25 @@ def is_counted(instance: Stack, tag: str) -> bool:
     return instance.ranking().get(tag, 0) >= 1
 
 
+def is_well(instance: Stack) -> bool:
+    """Every process runs, and those that can be asked say that they are ready."""
+    settings = instance.settings()
+    states = {process["name"]: process["state"] for process in instance.status()["processes"]}
+    assert {name: state for name, state in states.items() if state != "running"} == {}
+    ports = [settings.port(Port.INGEST), *(settings.port(Port.WEB, n) for n in range(settings.web_replicas))]
+    for address in (settings.url, *(f"http://127.0.0.1:{port}" for port in ports)):
+        answer = requests.get(f"{address}/readyz", timeout=10)
+        assert answer.status_code == 200, f"{answer.url}: {answer.text}"
+    return True
+
+
 def judge(instance: Stack, ingester: subprocess.Popen[str], run: str) -> None:
     """Ready within a minute from now on, without a command; the source goes on by itself; and nothing was lost."""
     until = time.monotonic() + READY_SECONDS
     eventually("a tweet is taken", lambda: is_answered(instance, "again #roomagain", 200), until - time.monotonic())
     eventually("it is ranked", lambda: is_counted(instance, "roomagain"), until - time.monotonic())
     eventually("it is found", lambda: is_found(instance, "roomagain"), until - time.monotonic())
+    eventually("all is well", lambda: is_well(instance), until - time.monotonic())
     output, errors = ingester.communicate(timeout=300)
     assert ingester.returncode == 0, f"{output}\n{errors}"
     stages = instance.audit(timeout=180)
