@@ -65,7 +65,10 @@ def acknowledged(stack: Stack) -> int:
 def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
     """An experiment that sends tweets."""
     process = stack.start("load", "run", *PATIENT, "--warm-up", "0", "--rate", "100", "--seconds", "60", *words)
-    eventually("tweets are sent", lambda: len(data_of_experiments(stack)) == 2, timeout=180)
+    eventually("it sends tweets or ends", lambda: process.poll() is not None or len(data_of_experiments(stack)) == 2,
+               timeout=180)
+    if process.poll() is not None:
+        pytest.fail("".join(("the experiment ended before it sent anything: ", *process.communicate())))
     return process
 
 
