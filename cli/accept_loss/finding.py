@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
+from typing import get_args
 
 import msgspec
 import redis
@@ -25,9 +26,10 @@ DATABASE = "database"
 
 
 class Stamped(Struct, gc=False):
-    """Of any event about a tweet, its stamp."""
+    """Of any event about a tweet, its stamp, and who rejected or parked it."""
 
     ingest: Ingest | None = None
+    stage: str = "enrich"
 
 
 class Dated(Struct, gc=False):
@@ -64,7 +66,7 @@ def _tweets_not_stored(middleware: Middleware, reader: StreamReader) -> Iterator
     manifests = read_manifests(middleware.settings)
     runs = _runs(middleware, reader, manifests)
     _read(middleware, ENRICHED, runs, Run.there)
-    _read(middleware, REJECTED, runs, partial(Run.done, place=REJECTED))
+    _read(middleware, REJECTED, runs, partial(Run.done, place=REJECTED), ("enrich", reader.name))
     store = Store.open(middleware.settings)
     try:
         for run in runs.values():
@@ -118,14 +120,18 @@ def _runs(middleware: Middleware, reader: StreamReader, manifests: Mapping[str, 
     return runs
 
 
-def _read(middleware: Middleware, stream: str, runs: dict[str, Run], found: Callable[[Run, int], None]) -> None:
-    """Calls `found` with every number in the stream that its run has acknowledged."""
+def _read(
+    middleware: Middleware, stream: str, runs: dict[str, Run], found: Callable[[Run, int], None],
+    stages: Collection[str] = get_args(Reader),
+) -> None:
+    """Calls `found` with every number in the stream that its run has acknowledged; `stages`: of what these parked."""
     with closing(reread(middleware, stream)) as batches:
         for event in (event for batch in batches for event in batch):
             try:
-                stamp = _stamped(event).ingest
+                stamped = _stamped(event)
             except msgspec.MsgspecError:
                 continue  # it is nobody's tweet, or was parked with its stamp
+            stamp = stamped.ingest if stamped.stage in stages else None
             if stamp and (run := runs.get(stamp.run)) and stamp.seq < run.acknowledged:
                 found(run, stamp.seq)
 

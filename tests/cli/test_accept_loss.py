@@ -122,6 +122,14 @@ def test_a_reader_goes_on_at_the_head_and_what_it_has_lost_is_recorded_once(memo
     assert [(one.first_seq, one.last_seq) for one in find(memory, loss.reader)] == [(41, 50)]
 
 
+@pytest.mark.parametrize(("stage", "first_lost"), [("trending", 20), ("search-consumer", 21)])
+def test_what_another_reader_parked_this_one_has_not_read(memory, stage, first_lost):
+    with memory.producer(REJECTED) as others:
+        others.send("k", to_json(structs.replace(rejected(20), reason="unreadable", stage=stage)))
+    (loss,) = find_losses(memory, SEARCH)
+    assert loss.lost[0].first_seq == first_lost
+
+
 def publish(memory: Memory, name: str, first_id: int, stored: range) -> None:
     """A run of 100 enriched tweets that has ended."""
     manifest = ManifestWriter.create(memory.settings, name, "test", {})

@@ -28,6 +28,7 @@ from common.tweets import (
     SLOT_US,
     TOTAL,
     RejectedEvent,
+    enriched_tweet,
 )
 from spark_jobs import transforms
 from spark_jobs.enrichment import Rules
@@ -305,6 +306,17 @@ def test_a_parked_event_is_of_the_contract_and_tells_where_it_stands(feed: Feed)
         "reason": "unreadable", "event": "bm8ganNvbg==", "bytes": 7, "sha256": hashlib.sha256(b"no json").hexdigest(),
         "ingest": None, "stage": "trending", "position": f"{ENRICHED}/7/7",
     }  # fmt: skip
+
+
+def test_a_parked_event_that_python_reads_bears_its_stamp(feed: Feed):
+    """So that the audit does not expect it in the rankings: a date without a zone is one of Python's only."""
+    odd = json.loads(tweet(1, tags=["ü"]))
+    odd |= {"created_at": odd["created_at"].removesuffix("Z")}
+    feed.add([json.dumps(odd).encode()])
+    assert feed.counts() == {}
+    (event,) = feed.parked
+    assert event["ingest"] == odd["ingest"]
+    assert msgspec.convert(event, RejectedEvent, strict=True).ingest == enriched_tweet(json.dumps(odd).encode()).ingest
 
 
 def test_a_clock_that_is_set_back_is_seen_in_the_count_of_what_is_behind(feed: Feed):

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
 
 from cli.audit.collect import Collector
@@ -29,7 +30,6 @@ from common.tweets import (
     EnrichedTweet,
     Ingest,
     RejectedEvent,
-    enriched_tweet,
     to_json,
 )
 from ingest.manifest import Manifest
@@ -38,6 +38,13 @@ from tests.memory import Memory
 
 ALL = ("published", "enriched", "ranked", "stored", "indexed")
 LONG_AGO_S = 1_700_000_000
+
+
+class Stamped(msgspec.Struct):
+    ingest: Ingest
+
+
+stamped = msgspec.json.Decoder(Stamped).decode
 
 
 class Rankings:
@@ -105,9 +112,12 @@ class Chain:
         manifest.acknowledged += count
         return stamps
 
-    def enrich(self, stamps: Iterable[Ingest], first_id: int = 1_000_000) -> list[EnrichedTweet]:
+    def made(self, stamps: Iterable[Ingest], first_id: int = 1_000_000) -> list[EnrichedTweet]:
         at = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(self.now_s))
-        enriched = [EnrichedTweet(first_id + s.seq, at, False, ["a"], s, "7", "en", "x", "x") for s in stamps]
+        return [EnrichedTweet(first_id + s.seq, at, False, ["a"], s, "7", "en", "x", "x") for s in stamps]
+
+    def enrich(self, stamps: Iterable[Ingest], first_id: int = 1_000_000) -> list[EnrichedTweet]:
+        enriched = self.made(stamps, first_id)
         self.send(ENRICHED, [(str(t.ingest.seq), to_json(t)) for t in enriched])
         return enriched
 
@@ -136,8 +146,9 @@ class Chain:
         return tweets
 
     def park(self, reader: Any, event: bytes, position: str) -> None:
+        """As its readers do, in Python and in Java: with the stamp, where that can be read."""
         try:
-            stamp = enriched_tweet(event).ingest
+            stamp = stamped(event).ingest
         except ValueError:
             stamp = None
         rejected = RejectedEvent("unreadable", base64.b64encode(event).decode(), len(event), "", stamp, "",

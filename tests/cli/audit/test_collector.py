@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from msgspec import structs
 
 from cli.audit.reader import TooLate
 from common.lost import Lost, record_lost
@@ -154,6 +155,21 @@ def test_a_parked_event_counts_once_and_is_not_expected_behind_its_reader(chain:
     assert all(finding.clean for finding in stages.values()), stages
     assert {name: finding.parked for name, finding in stages.items()} == {
         "published": 0, "enriched": 0, "ranked": 1, "stored": 1, "indexed": 1}
+
+
+def test_an_event_that_only_java_could_not_read_is_not_expected_in_the_rankings(chain: Chain) -> None:
+    """Python reads a date without a zone."""
+    *others, odd = chain.publish("r", 50)
+    chain.through(others)
+    (tweet,) = chain.made([odd])
+    event = to_json(structs.replace(tweet, created_at=tweet.created_at.removesuffix("Z")))
+    chain.send(ENRICHED, [("", event)])
+    chain.search([tweet])
+    assert missing(chain.stages()) == {"ranked": 2}
+    chain.park("trending", event, f"{ENRICHED}/0/49")
+    stages = chain.stages()
+    assert not missing(stages)
+    assert (stages["ranked"].parked, stages["stored"].parked) == (1, 0)
 
 
 def test_a_parked_event_that_comes_after_it_was_waited_for(chain: Chain) -> None:

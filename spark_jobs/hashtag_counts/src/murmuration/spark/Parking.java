@@ -18,7 +18,7 @@ import java.util.HexFormat;
  *
  * @param source the stream that they are in
  * @param stream where they go
- * @param maxBytes how much of each is kept
+ * @param maxBytes how much of each is kept; a stamp with texts longer than that is left out
  */
 public record Parking(String source, String stream, int maxBytes) implements Serializable {
     private static final JsonFactory JSON = new JsonFactory();
@@ -38,7 +38,8 @@ public record Parking(String source, String stream, int maxBytes) implements Ser
             json.writeBinary(event, 0, Math.min(event.length, maxBytes));
             json.writeNumberField("bytes", event.length);
             json.writeStringField("sha256", sha256(event));
-            json.writeNullField("ingest");
+            json.writeFieldName("ingest");
+            writeStamp(json, Stamp.of(event));
             json.writeStringField("rejected_at", RFC3339.format(now));
             json.writeStringField("stage", "trending");
             json.writeStringField("position", position);
@@ -47,6 +48,14 @@ public record Parking(String source, String stream, int maxBytes) implements Ser
             throw new UncheckedIOException(impossible);
         }
         return rejected.toByteArray();
+    }
+
+    private void writeStamp(JsonGenerator json, Stamp stamp) throws IOException {
+        if (stamp == null || stamp.length() > maxBytes) {
+            json.writeNull();
+        } else {
+            stamp.write(json);
+        }
     }
 
     private static String sha256(byte[] event) {

@@ -46,16 +46,6 @@ class TweetBlocksTest {
     }
 
     @Test
-    void ofAParkedEventTheBeginningIsKeptAndTheDigestOfAll() {
-        byte[] event = PARKING.rejected("[1,2,3]".getBytes(StandardCharsets.UTF_8), "p", Instant.ofEpochMilli(1000));
-        assertEquals(
-                "{\"reason\":\"unreadable\",\"event\":\"WzEsMg==\",\"bytes\":7,"
-                        + "\"sha256\":\"a615eeaee21de5179de080de8c3052c8da901138406ba71c38c032845f7d54f4\",\"ingest\":null,"
-                        + "\"rejected_at\":\"1970-01-01T00:00:01.000Z\",\"stage\":\"trending\",\"position\":\"p\"}",
-                new String(event, StandardCharsets.UTF_8));
-    }
-
-    @Test
     void manyTweetsAreSeveralBlocks() {
         List<Tuple2<Instant, byte[]>> blocks = read(Collections.nCopies(10_000, tweet(1)).toArray(String[]::new));
         assertTrue(blocks.size() > 1);
