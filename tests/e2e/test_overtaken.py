@@ -5,22 +5,29 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from contextlib import closing
 
 import msgspec
 import pytest
+import redis
 
 from common.lost import Lost, read_lost
-from common.tweets import ENRICHED, RAW, Ingest
+from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, TOTAL, Ingest
+from consumers.reread import reread
 from deploy.local import supervision
 from middleware import connect
 from middleware.base import Middleware, Position
 from middleware.readers import READERS, StreamReader
+from spark_jobs.enrichment import Rules, enrich_event
 from tests.conformance.operators import operator
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware(slow=True)]
 
 TWEETS, GONE = 300, 120
+BEHIND = {"search-consumer": ("stored", "indexed"), "enrich": ("enriched",)}
+"""The stages that tell by numbers what a reader has lost."""
+
 STANDS_S = 8
 """How long a reader that was overtaken is watched to stay where it is."""
 
@@ -72,6 +79,58 @@ def numbers(lost: list[Lost], reader: str, run: str) -> set[int]:
     return {seq for one in ranges for seq in range(one.first_seq, one.last_seq + 1)}
 
 
+def ranked(stack: Stack, since: float) -> int:
+    """How many tweets the buckets that end later than `since` count, in seconds since the epoch."""
+    settings = stack.settings()
+    with redis.Redis.from_url(settings.redis_address, decode_responses=True) as client:
+        keys = client.scan_iter(f"{settings.redis_prefix}bucket:*")
+        return sum(int(client.hget(key, TOTAL) or 0) for key in keys
+                   if int(key.rpartition(":")[2]) > since - BUCKET_SECONDS)
+
+
+def enrich(middleware: Middleware, run: str) -> None:
+    """Does what *enrich*, which does not run, has to do for this run, and moves it on behind that."""
+    settings = middleware.settings
+    rules = Rules(
+        settings.max_event_bytes, settings.allowed_lateness_s, settings.future_tolerance_s, settings.max_hashtags
+    )
+    with closing(reread(middleware, RAW)) as batches:
+        events = [event for batch in batches for event in batch if f'"{run}"'.encode() in event]
+    with middleware.producer(ENRICHED) as producer:
+        for event in events:
+            outcome = enrich_event(event, rules, time.time_ns() // 1000)
+            assert outcome.stream == ENRICHED
+            producer.send(outcome.key, outcome.event)
+        producer.flush()
+    (reader,) = (reader for reader in READERS if reader.name == "enrich")
+    reader.move(middleware, middleware.end(RAW))
+
+
+def lose_counts(stack: Stack, middleware: Middleware, run: str) -> None:
+    """Truncates `hashtag-counts` behind all that this run counts in."""
+    eventually("all is enriched", lambda: len(stored(stack, run)) == TWEETS, 120)
+    (reader,) = (reader for reader in READERS if reader.name == "trending")
+    end = middleware.end(ENRICHED)
+    eventually("all is counted", lambda: not stands_before(middleware, reader, end), 60)
+    operator(middleware.name, middleware.settings).truncate(middleware.end(HASHTAG_COUNTS))
+
+
+def accepted(stack: Stack, reader: str) -> list[Lost]:
+    told = json.loads(stack.murmur("accept-loss", "--yes", "--json"))
+    assert told["readers"] == [reader]
+    lost = [Lost(**one) for one in told["lost"]]
+    assert read_lost(stack.settings())[-len(lost):] == lost
+    return lost
+
+
+def audited(stack: Stack, run: str) -> dict[str, dict]:
+    """The stages of an audit that finds nothing but the loss."""
+    process = stack.start("audit", "--run", run, "--timeout", "60", "--json")
+    output, errors = process.communicate(timeout=90)
+    assert process.returncode == 4, (output, errors)
+    return json.loads(output)["stages"]
+
+
 @pytest.mark.parametrize(("reader", "process", "stream"), [
     ("search-consumer", "search", ENRICHED),
     pytest.param("enrich", "spark", RAW, marks=pytest.mark.slow),
@@ -92,12 +151,46 @@ def test_it_stands_until_the_loss_is_accepted(
     time.sleep(STANDS_S)
     assert stored(stack, run) == set()
 
-    told = json.loads(stack.murmur("accept-loss", "--yes", "--json"))
-    assert told["readers"] == [reader]
-    lost = [Lost(**one) for one in told["lost"]]
+    lost = accepted(stack, reader)
     assert numbers(lost, reader, run) == gone
     assert numbers(lost, reader, before) == set()  # of older runs of these servers nothing is known here
-    assert read_lost(stack.settings())[-len(lost):] == lost
     eventually("the rest is stored", lambda: len(stored(stack, run)) == TWEETS - GONE, 120)
     assert set(range(TWEETS)) - stored(stack, run) == gone
     assert json.loads(stack.murmur("accept-loss", "--yes", "--json")) == {"readers": [], "lost": []}
+    stages = audited(stack, run)
+    assert {stages[stage]["lost_to_retention"] for stage in BEHIND[reader]} == {GONE}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("reader", "process", "stream"), [
+    ("trending", "spark", ENRICHED),
+    ("trending-consumer", "trending", HASHTAG_COUNTS),
+])
+def test_one_that_counts_stands_until_the_loss_is_accepted(
+    stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
+) -> None:
+    before, run, after = (f"{name}-{reader}" for name in ("before", "gone", "after"))
+    asked, began = supervision.ask(stack.settings(), supervision.ENDED_SECONDS), time.time()
+    ingest(stack, before)
+    stack.audit("--run", before)
+    counted = ranked(stack, began)
+    asked.stopProcess(process)
+    ingest(stack, run)
+    if reader == "trending":
+        middleware.consumer(stream, f"ahead-{reader}", start="tail").close()
+        enrich(middleware, run)
+        left = TWEETS - len(lose_first(middleware, reader, stream, f"ahead-{reader}"))
+    else:
+        left = 0
+        lose_counts(stack, middleware, run)
+    asked.startProcess(process, False)
+    eventually("status tells it", lambda: (stack.status()["retention"][reader] or 0) >= 1, 60)
+    time.sleep(STANDS_S)
+    assert ranked(stack, began) == counted
+
+    (lost,) = accepted(stack, reader)
+    eventually("the rest is ranked", lambda: ranked(stack, began) == counted + left, 120)
+    ingest(stack, after)
+    eventually("so is what comes then", lambda: ranked(stack, began) == counted + left + TWEETS, 120)
+    assert json.loads(stack.murmur("accept-loss", "--yes", "--json")) == {"readers": [], "lost": []}
+    assert [lost.first_seq, lost.last_seq] in audited(stack, run)["ranked"]["lost_buckets"]
