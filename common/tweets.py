@@ -133,7 +133,7 @@ class HashtagCount(TypedDict):
     max_sent_us: Micros
 
 
-class Dated(Struct, gc=False):
+class _Sent(Struct, gc=False):
     """What events of any of the streams tell of their time."""
 
     ingest: Ingest | None = None
@@ -144,10 +144,10 @@ def sent_at(event: bytes) -> float | None:
     """When the tweet of an event, or the first one of a count, was meant to be sent, in seconds since the epoch; None
     where it does not tell."""
     try:
-        dated = msgspec.json.decode(event, type=Dated)
+        sent = msgspec.json.decode(event, type=_Sent)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-    us = dated.ingest.sent_at_us if dated.ingest else dated.min_sent_us
+    us = sent.ingest.sent_at_us if sent.ingest else sent.min_sent_us
     return None if us is None else us / 1e6
 
 
