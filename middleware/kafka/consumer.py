@@ -35,6 +35,9 @@ IDENTIFY_SECONDS = 1.0
 NOT_A_MEMBER = (KafkaError.ILLEGAL_GENERATION, KafkaError.UNKNOWN_MEMBER_ID, KafkaError.REBALANCE_IN_PROGRESS)
 """The shares have changed since the events were read: they may belong to another member, and come again."""
 
+NO_USE = (KafkaError._FATAL, KafkaError.UNKNOWN_TOPIC_OR_PART)
+"""After the first the client is silent for ever: as when the broker took it for two under one name."""
+
 PASSING = (
     KafkaError._WAIT_COORD, KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE,
     KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE, KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
@@ -161,7 +164,7 @@ class KafkaConsumer(Consumer):
             self._looked[message.partition() or 0] = message.offset() or 0
         elif error.code() == KafkaError._AUTO_OFFSET_RESET:
             self._adrift |= {message.partition() or 0} & self._looked.keys()
-        elif error.fatal() or error.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+        elif error.fatal() or error.code() in NO_USE:
             self._require_life()
             raise MiddlewareError(f"reading {self._topic} failed: {error.str()}")
         else:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from middleware import connect
-from middleware.base import EventTooLarge, Middleware, Start, UnknownStream, Unreachable
+from middleware.base import EventTooLarge, Middleware, MiddlewareError, Start, UnknownStream, Unreachable
 from tests.conformance.reading import group, numbered, publish, read
 from tests.conformance.servers import Servers
 from tests.stack import ROOT, eventually
@@ -184,6 +184,18 @@ def test_a_killed_consumer_loses_nothing(
         eventually("everything was read", lambda: set(member.events()) == set(numbered(0, 2000)))
     finally:
         member.kill()
+
+
+@pytest.mark.only("kafka")
+def test_a_member_whose_name_another_has_taken_ends(middleware: Middleware, stream: str) -> None:
+    """As after a standstill, when it may come back as another of itself: its client would only be silent for ever."""
+    name = group()
+    with middleware.consumer(stream, name, "0") as first:
+        publish(middleware, stream, numbered(0, 10))
+        assert first.poll(1, timeout=30)
+        with middleware.consumer(stream, name, "0"), pytest.raises(MiddlewareError, match="fenced"):
+            for _ in range(3):
+                first.poll(100, timeout=10)
 
 
 def test_two_consumers_share_a_stream(middleware: Middleware, stream: str, servers: Servers, tmp_path: Path) -> None:
