@@ -33,6 +33,10 @@ NOT_SETTLED = (
 """A member with a name that has ended still counts as one until its session is over. A broker that has just started
 reads its groups first, and for a moment tells of its partitions what held before, or (_NOENT) nothing."""
 
+NO_BROKER_YET = (KafkaError.INVALID_REPLICATION_FACTOR, KafkaError._TIMED_OUT)
+"""A broker that stood still, if only for want of CPU, is fenced for a moment: there is none for a new partition, or the
+client knows of no controller until it asks anew."""
+
 NO_ANSWER = (
     KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError.REQUEST_TIMED_OUT,
     KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_NOT_AVAILABLE,
@@ -78,13 +82,15 @@ class Cluster:
 
     def create(self, topic: NewTopic) -> None:
         """Does nothing if it exists."""
-        self.metadata()
-        with self.raising(MiddlewareError, f"cannot create the topic {topic.topic}"):
+        def created() -> None:
             try:
-                self.client().create_topics([topic], request_timeout=CREATION_SECONDS)[topic.topic].result()
+                self.client().create_topics([topic], request_timeout=ANSWER_SECONDS)[topic.topic].result()
             except KafkaException as error:
                 if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     raise
+
+        self.metadata()
+        self.once_settled(created, f"cannot create the topic {topic.topic}", passing=NOT_SETTLED + NO_BROKER_YET)
         self._await_leaders(topic.topic)
 
     def life(self, topic: str) -> str:
@@ -111,7 +117,10 @@ class Cluster:
 
         return self.once_settled(listed, f"cannot find the offsets of {topic}", Unreachable)
 
-    def once_settled(self, call: Callable[[], T], what: str, failure: type[MiddlewareError] = MiddlewareError) -> T:
+    def once_settled(
+        self, call: Callable[[], T], what: str, failure: type[MiddlewareError] = MiddlewareError,
+        passing: tuple[int, ...] = NOT_SETTLED,
+    ) -> T:
         """Answer of the servers as soon as they can give it."""
         deadline = time.monotonic() + SESSION_SECONDS + ANSWER_SECONDS
         with self.raising(failure, what):
@@ -119,7 +128,7 @@ class Cluster:
                 try:
                     return call()
                 except KafkaException as error:
-                    if error.args[0].code() not in NOT_SETTLED or time.monotonic() > deadline:
+                    if error.args[0].code() not in passing or time.monotonic() > deadline:
                         raise
                 time.sleep(0.2)
                 self.metadata()  # has the client learn anew who leads which partition
