@@ -15,7 +15,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     private final long limitBytes;
     private boolean inTransactions;
     private int segments;
-    private KeptEvents kept;
+    private KeptEvents.Builder kept;
     private long keptBytes;
 
     EpochDataWriter(EventColumns columns, TransactionalDataWriter transactions, long limitBytes) {
@@ -39,7 +39,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
 
     @Override
     public WriterCommitMessage commit() throws IOException {
-        return kept == null ? transactions.commit() : new WrittenRows(kept);
+        return kept == null ? transactions.commit() : new WrittenRows(kept.build());
     }
 
     @Override
@@ -55,7 +55,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     private boolean keeps(String stream, String routingKey, byte[] event) {
         if (kept == null) {
             segments = transactions.fixedSegments(stream);
-            kept = new KeptEvents(stream);
+            kept = new KeptEvents.Builder(stream);
         }
         boolean toOneSegment = segments == 1 || segments > 1 && routingKey == null;
         keptBytes += KeptEvents.bytes(event);
@@ -65,7 +65,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     private void writeKept() throws IOException {
         inTransactions = true;
         if (kept != null) {
-            transactions.write(kept);
+            transactions.write(kept.build());
             kept = null;
         }
     }

@@ -39,10 +39,10 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The connection of this JVM to one Pravega cluster, shared by everything that reads and writes there.
@@ -58,6 +58,8 @@ final class PravegaConnection {
     static final EventWriterConfig WRITERS =
             EventWriterConfig.builder().enableLargeEvents(true).enableConnectionPooling(true).build();
 
+    private static final long FIXED_SEGMENTS_SECONDS = 10;
+
     private final ConnectionPool pool;
     private final Controller controller;
     private final StreamManager streams;
@@ -69,9 +71,12 @@ final class PravegaConnection {
     private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
     private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
     private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
-    private final Map<Stream, List<Segment>> fixedSegments = new ConcurrentHashMap<>();
+    private final Map<Stream, FixedSegments> fixedSegments = new ConcurrentHashMap<>();
     private final Map<Stream, StreamTail> tails = new ConcurrentHashMap<>();
-    private final Map<UUID, EpochSegments> appending = new ConcurrentHashMap<>();
+    private final Map<UUID, EpochSegments> epochSegments = new ConcurrentHashMap<>();
+
+    private record FixedSegments(List<Segment> segments, long at) {
+    }
 
     PravegaConnection(ClientConfig config) {
         pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
@@ -101,56 +106,31 @@ final class PravegaConnection {
         return outputs;
     }
 
-    /** By query: its appends to the segments that its record names, since this JVM has read the record. */
-    Map<UUID, EpochSegments> appending() {
-        return appending;
-    }
-
-    /** Something else than an append comes next: before the one after that, the record is read again. */
-    void endAppends(UUID query) {
-        Optional.ofNullable(appending.remove(query)).ifPresent(EpochSegments::close);
-    }
-
-    NumberedAppends numberedAppends(Segment segment, UUID writer) {
-        return new NumberedAppends(controller, pool, segment, writer);
-    }
-
-    /**
-     * Whether an epoch was appended to the segment that a record names for it.
-     *
-     * @throws PravegaException if that segment does not exist any more
-     */
-    boolean appended(EpochRecord record, UUID query, long epoch) {
-        if (record.appendedTo().isEmpty()) {
-            return false;
-        }
-        Segment target = EpochSegments.of(record.appendedTo(), epoch);
-        NumberedAppends appends = numberedAppends(target, query);
-        try {
-            return appends.reached(epoch);
-        } catch (SegmentEndedException gone) {
-            throw new PravegaException("it cannot be known any more whether epoch " + epoch + " was written: the segment "
-                    + target.getScopedName() + " is gone; run the query once with "
-                    + PravegaOptions.EXACTLY_ONCE + "=false", gone);
-        } finally {
-            appends.close();
-        }
+    /** Where a query appends small epochs, as far as this JVM knows. */
+    EpochSegments epochSegments(UUID query) {
+        return epochSegments.computeIfAbsent(query, ignored ->
+                new EpochSegments(segment -> new SegmentEpochs(controller, pool, segment, query)));
     }
 
     /**
      * The segments of a stream that does not scale by itself, in the order of their ids; none of one that does. It is
-     * created as {@link #ensureExists} does. What was found is remembered until it turns out to be wrong.
+     * created as {@link #ensureExists} does. What was found is remembered for {@value #FIXED_SEGMENTS_SECONDS} s, unless
+     * it turns out to be wrong before.
      */
     List<Segment> fixedSegments(Stream stream, PravegaOptions options) {
+        FixedSegments known = fixedSegments.get(stream);
+        if (known != null && System.nanoTime() - known.at < TimeUnit.SECONDS.toNanos(FIXED_SEGMENTS_SECONDS)) {
+            return known.segments;
+        }
         ensureExists(stream, options);
-        return fixedSegments.computeIfAbsent(stream, absent -> {
-            StreamConfiguration configuration =
-                    Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
-            if (configuration.getScalingPolicy().getScaleType() != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS) {
-                return List.of();
-            }
-            return openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
-        });
+        long now = System.nanoTime();
+        StreamConfiguration configuration =
+                Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
+        boolean fixed = configuration.getScalingPolicy().getScaleType() == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS;
+        List<Segment> segments = fixed
+                ? openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList() : List.of();
+        fixedSegments.put(stream, new FixedSegments(segments, now));
+        return segments;
     }
 
     void forgetSegments(Stream stream) {
@@ -249,7 +229,7 @@ final class PravegaConnection {
 
     void close() {
         leases.close();
-        appending.values().forEach(EpochSegments::close);
+        epochSegments.values().forEach(EpochSegments::close);
         tails.values().forEach(StreamTail::close);
         tables.values().forEach(KeyValueTable::close);
         factories.values().forEach(ClientFactoryImpl::close);

@@ -6,22 +6,48 @@ import io.pravega.client.segment.impl.Segment;
 public final class PravegaException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
+    /** Whether trying again cannot help. */
+    private final boolean isFinal;
+
     PravegaException(String message) {
-        super(message);
+        this(message, null);
     }
 
     PravegaException(String message, Throwable cause) {
-        super(message, cause);
+        this(message, cause, false);
     }
 
     PravegaException(Throwable cause) {
-        super(cause);
+        this(cause.toString(), cause, false);
+    }
+
+    private PravegaException(String message, Throwable cause, boolean isFinal) {
+        super(message, cause);
+        this.isFinal = isFinal;
+    }
+
+    boolean isFinal() {
+        return isFinal;
     }
 
     /** Pravega does not let this user in, or not there. */
     static PravegaException refused(Throwable cause) {
         return new PravegaException("Pravega refuses access: " + PravegaOptions.AUTH_METHOD + " and "
-                + PravegaOptions.AUTH_TOKEN + " are missing, wrong, or of a user without the permission", cause);
+                + PravegaOptions.AUTH_TOKEN + " are missing, wrong, or of a user without the permission", cause, true);
+    }
+
+    /** An epoch comes after a later one of its query was written. */
+    static PravegaException setBack(long written, long next) {
+        return new PravegaException("epoch " + written + " of this query was written already, now epoch " + next
+                + " comes: another driver runs it, or its checkpoint was set back or copied. Begin with a new checkpoint "
+                + "where that one had come to", null, true);
+    }
+
+    /** Nobody can tell any more whether an epoch is there. */
+    static PravegaException unknownEpoch(long epoch, String why) {
+        return new PravegaException("it cannot be known whether epoch " + epoch + " was written: " + why + ". Start the "
+                + "query once with " + PravegaOptions.ON_UNKNOWN_EPOCH + "=write, which may write it a second time, or with "
+                + "=skip, which may leave it out", null, true);
     }
 
     /** The server shows a certificate that this client does not accept. */

@@ -50,6 +50,7 @@ final class PravegaOptions implements Serializable {
     static final String READ_AFTER_WRITE_CONSISTENCY = "read_after_write_consistency";
     static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
     static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
+    static final String ON_UNKNOWN_EPOCH = "on_unknown_epoch";
     static final String METADATA = "metadata";
 
     private static final Set<String> KNOWN = Set.of(
@@ -57,7 +58,8 @@ final class PravegaOptions implements Serializable {
             ALLOW_CREATE_STREAM, DEFAULT_NUM_SEGMENTS, DEFAULT_SCALE_FACTOR, DEFAULT_SEGMENT_TARGET_BYTES,
             DEFAULT_SEGMENT_TARGET_EVENTS, DEFAULT_RETENTION_MILLISECONDS, DEFAULT_RETENTION_BYTES, START_STREAM_CUT,
             END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, FAIL_ON_DATA_LOSS, EXACTLY_ONCE,
-            READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, METADATA);
+            READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH,
+            METADATA);
 
     /** Spark's own, which it hands on. */
     private static final Set<String> OF_SPARK = Set.of("path", "paths", "checkpointlocation", "queryname");
@@ -178,6 +180,11 @@ final class PravegaOptions implements Serializable {
 
     long transactionStatusPollIntervalMs() {
         return positive(TRANSACTION_STATUS_POLL_INTERVAL_MS).orElse(50);
+    }
+
+    /** What to do with an epoch of which nobody can tell any more whether it is there. */
+    UnknownEpoch onUnknownEpoch() {
+        return text(ON_UNKNOWN_EPOCH).map(value -> UnknownEpoch.parse(ON_UNKNOWN_EPOCH, value)).orElse(UnknownEpoch.FAIL);
     }
 
     /** Configuration of a stream that is created because it does not exist yet. */

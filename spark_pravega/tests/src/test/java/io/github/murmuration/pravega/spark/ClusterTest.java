@@ -89,13 +89,17 @@ class ClusterTest extends SparkTest {
         assertWrittenOnce(write, UNTIL_EXPIRED);
     }
 
-    /** Spark does not repeat a task that has told its result: its transaction must outlive the executor. */
-    @Test
-    void anExecutorIsKilledAfterItsTask() throws Exception {
+    /**
+     * Spark does not repeat a task that has told its result: its transaction must outlive the executor, and several of
+     * its leases while the other task goes on.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void anExecutorIsKilledAfterItsTask(Kind kind) throws Exception {
         cluster = Cluster.local();
         File executor = file("executor");
         File killed = file("killed");
-        CompletableFuture<Void> write = write(Kind.BATCH, event -> {
+        CompletableFuture<Void> write = write(kind, event -> {
             if (event.equals("event-0")) {
                 tell(executor, ProcessHandle.current().pid());
             } else if (event.equals(MIDST)) {
@@ -104,6 +108,7 @@ class ClusterTest extends SparkTest {
         });
         await(() -> executor.exists() && tasksDone() == 1 || write.isDone());
         kill(executor).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        Thread.sleep(3 * LEASE_MS);
         assertEquals(0, readableBytes());
         tell(killed, 1);
 
