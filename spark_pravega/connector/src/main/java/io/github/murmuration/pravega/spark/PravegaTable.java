@@ -6,6 +6,7 @@ import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
+import org.apache.spark.sql.connector.write.SupportsTruncate;
 import org.apache.spark.sql.connector.write.WriteBuilder;
 import org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend;
 import org.apache.spark.sql.types.DataTypes;
@@ -44,6 +45,7 @@ final class PravegaTable implements SupportsRead, SupportsWrite {
                 TableCapability.MICRO_BATCH_READ,
                 TableCapability.BATCH_WRITE,
                 TableCapability.STREAMING_WRITE,
+                TableCapability.TRUNCATE,
                 TableCapability.ACCEPT_ANY_SCHEMA);
     }
 
@@ -54,16 +56,22 @@ final class PravegaTable implements SupportsRead, SupportsWrite {
 
     @Override
     public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-        return new Appending(info);
+        return new Appending(new PravegaWrite(new PravegaOptions(info.options()), info.queryId(), info.schema(), false));
     }
 
     /**
-     * Appends whatever the output mode: in update mode a stream gets every new state of a row as an event of its own.
+     * Appends whatever the output mode: in update mode a stream gets every new state of a row as an event of its own,
+     * in complete mode every epoch's whole result, as from Spark's sink for Kafka.
      */
-    private record Appending(LogicalWriteInfo info) implements SupportsStreamingUpdateAsAppend {
+    private record Appending(PravegaWrite write) implements SupportsStreamingUpdateAsAppend, SupportsTruncate {
         @Override
         public PravegaWrite build() {
-            return new PravegaWrite(new PravegaOptions(info.options()), info.queryId(), info.schema());
+            return write;
+        }
+
+        @Override
+        public WriteBuilder truncate() {
+            return new Appending(write.forAll());
         }
     }
 }
