@@ -1,9 +1,12 @@
 package io.github.murmuration.pravega.spark;
 
+import io.pravega.client.admin.StreamInfo;
+import io.pravega.client.stream.Stream;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
 import org.apache.spark.sql.connector.catalog.TableCapability;
+import org.apache.spark.sql.connector.catalog.TruncatableTable;
 import org.apache.spark.sql.connector.read.ScanBuilder;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
 import org.apache.spark.sql.connector.write.SupportsTruncate;
@@ -13,8 +16,8 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** A stream as a table of events; written by appending. */
-final class PravegaTable implements SupportsRead, SupportsWrite {
+/** A stream as a table of events; written by appending. Its own options hold where a read or write gives no others. */
+final class PravegaTable implements SupportsRead, SupportsWrite, TruncatableTable {
     static final StructType SCHEMA = new StructType()
             .add("event", DataTypes.BinaryType)
             .add("scope", DataTypes.StringType)
@@ -51,12 +54,33 @@ final class PravegaTable implements SupportsRead, SupportsWrite {
 
     @Override
     public ScanBuilder newScanBuilder(CaseInsensitiveStringMap scanOptions) {
-        return new PravegaScanBuilder(new PravegaOptions(scanOptions));
+        return new PravegaScanBuilder(options.with(scanOptions));
     }
 
     @Override
     public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-        return new Appending(new PravegaWrite(new PravegaOptions(info.options()), info.queryId(), info.schema(), false));
+        PravegaOptions merged = options.with(info.options());
+        return new Appending(new PravegaWrite(merged, info.queryId(), info.schema(), false));
+    }
+
+    /**
+     * Removes the events that can be read now. Those of open transactions come when these are committed.
+     *
+     * @throws UnsupportedOperationException if the stream is sealed
+     */
+    @Override
+    public boolean truncateTable() {
+        Stream stream = options.stream();
+        try (Connections.Lease lease = Connections.lease(options)) {
+            StreamInfo info = Waiting.on(
+                    lease.connection().streams().fetchStreamInfo(stream.getScope(), stream.getStreamName()));
+            if (info.isSealed()) {
+                throw new UnsupportedOperationException("Pravega truncates no sealed stream: drop "
+                        + stream.getScopedName() + " instead, in a catalog by DROP TABLE ... PURGE");
+            }
+            return lease.connection().streams().truncateStream(
+                    stream.getScope(), stream.getStreamName(), info.getTailStreamCut());
+        }
     }
 
     /**

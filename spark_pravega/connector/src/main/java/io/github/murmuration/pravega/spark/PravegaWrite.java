@@ -33,7 +33,8 @@ record PravegaWrite(PravegaOptions options, String queryId, StructType schema, b
     @Override
     public BatchWrite toBatch() {
         if (inPlaceOfAll) {
-            throw new UnsupportedOperationException("a stream is not overwritten, it is appended to: use mode append");
+            throw new UnsupportedOperationException("a stream is not overwritten, it is appended to: use INSERT INTO "
+                    + "or mode append. TRUNCATE TABLE before that removes what there is");
         }
         return options.exactlyOnce()
                 ? new TransactionalBatchWrite(new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS))
