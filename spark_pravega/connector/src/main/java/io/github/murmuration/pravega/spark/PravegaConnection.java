@@ -144,9 +144,7 @@ final class PravegaConnection {
     List<Segment> fixedSegments(Stream stream, PravegaOptions options) {
         ensureExists(stream, options);
         return fixedSegments.computeIfAbsent(stream, absent -> {
-            StreamConfiguration configuration =
-                    Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
-            if (configuration.getScalingPolicy().getScaleType() != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS) {
+            if (configuration(stream).getScalingPolicy().getScaleType() != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS) {
                 return List.of();
             }
             return openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
@@ -155,6 +153,16 @@ final class PravegaConnection {
 
     void forgetSegments(Stream stream) {
         fixedSegments.remove(stream);
+    }
+
+    /** What is known of a stream that is changed or deleted. */
+    void forget(Stream stream) {
+        existing.remove(stream);
+        forgetSegments(stream);
+    }
+
+    StreamConfiguration configuration(Stream stream) {
+        return Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
     }
 
     StreamCut head(Stream stream) {
@@ -225,26 +233,37 @@ final class PravegaConnection {
         });
     }
 
+    void deleteTable(String scope, String name) {
+        Optional.ofNullable(tables.remove(scope + "/" + name)).ifPresent(KeyValueTable::close);
+        Waiting.on(controller.deleteKeyValueTable(scope, name));
+    }
+
     /**
      * Creates scope and stream as far as the options allow it and they do not exist.
      *
-     * @throws IllegalArgumentException if the stream does not exist and must not be created
+     * @throws IllegalArgumentException if one does not exist and must not be created
      */
     void ensureExists(Stream stream, PravegaOptions options) {
         if (existing.contains(stream)) {
             return;
         }
-        if (!Waiting.on(controller.checkScopeExists(stream.getScope())) && options.allowCreateScope()) {
+        if (!Waiting.on(controller.checkScopeExists(stream.getScope()))) {
+            refuseUnless(options.allowCreateScope(),
+                    PravegaOptions.ALLOW_CREATE_SCOPE, "scope " + stream.getScope());
             streams.createScope(stream.getScope());
         }
         if (!Waiting.on(controller.checkStreamExists(stream.getScope(), stream.getStreamName()))) {
-            if (!options.allowCreateStream()) {
-                throw new IllegalArgumentException("stream " + stream.getScopedName() + " does not exist and "
-                        + PravegaOptions.ALLOW_CREATE_STREAM + " is false");
-            }
+            refuseUnless(options.allowCreateStream(),
+                    PravegaOptions.ALLOW_CREATE_STREAM, "stream " + stream.getScopedName());
             streams.createStream(stream.getScope(), stream.getStreamName(), options.streamConfiguration());
         }
         existing.add(stream);
+    }
+
+    private static void refuseUnless(boolean allowed, String option, String absent) {
+        if (!allowed) {
+            throw new IllegalArgumentException(absent + " does not exist and " + option + " is false");
+        }
     }
 
     void close() {

@@ -2,6 +2,7 @@ package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.admin.StreamInfo;
 import io.pravega.client.stream.Stream;
+import java.util.Map;
 import java.util.Set;
 import org.apache.spark.sql.connector.catalog.SupportsRead;
 import org.apache.spark.sql.connector.catalog.SupportsWrite;
@@ -26,9 +27,12 @@ final class PravegaTable implements SupportsRead, SupportsWrite, TruncatableTabl
             .add("offset", DataTypes.LongType);
 
     private final PravegaOptions options;
+    private final Map<String, String> properties;
 
-    PravegaTable(PravegaOptions options) {
+    /** @param properties what a catalog knows of the stream */
+    PravegaTable(PravegaOptions options, Map<String, String> properties) {
         this.options = options;
+        this.properties = properties;
     }
 
     @Override
@@ -39,6 +43,11 @@ final class PravegaTable implements SupportsRead, SupportsWrite, TruncatableTabl
     @Override
     public StructType schema() {
         return SCHEMA;
+    }
+
+    @Override
+    public Map<String, String> properties() {
+        return properties;
     }
 
     @Override
