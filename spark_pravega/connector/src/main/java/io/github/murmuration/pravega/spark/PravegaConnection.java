@@ -124,9 +124,7 @@ final class PravegaConnection {
         }
         ensureExists(stream, options);
         long now = System.nanoTime();
-        StreamConfiguration configuration =
-                Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
-        boolean fixed = configuration.getScalingPolicy().getScaleType() == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS;
+        boolean fixed = configuration(stream).getScalingPolicy().getScaleType() == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS;
         List<Segment> segments = fixed
                 ? openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList() : List.of();
         fixedSegments.put(stream, new FixedSegments(segments, now));
@@ -135,6 +133,16 @@ final class PravegaConnection {
 
     void forgetSegments(Stream stream) {
         fixedSegments.remove(stream);
+    }
+
+    /** What is known of a stream that is changed or deleted. */
+    void forget(Stream stream) {
+        existing.remove(stream);
+        forgetSegments(stream);
+    }
+
+    StreamConfiguration configuration(Stream stream) {
+        return Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
     }
 
     StreamCut head(Stream stream) {
@@ -205,26 +213,37 @@ final class PravegaConnection {
         });
     }
 
+    void deleteTable(String scope, String name) {
+        Optional.ofNullable(tables.remove(scope + "/" + name)).ifPresent(KeyValueTable::close);
+        Waiting.on(controller.deleteKeyValueTable(scope, name));
+    }
+
     /**
      * Creates scope and stream as far as the options allow it and they do not exist.
      *
-     * @throws IllegalArgumentException if the stream does not exist and must not be created
+     * @throws IllegalArgumentException if one does not exist and must not be created
      */
     void ensureExists(Stream stream, PravegaOptions options) {
         if (existing.contains(stream)) {
             return;
         }
-        if (!Waiting.on(controller.checkScopeExists(stream.getScope())) && options.allowCreateScope()) {
+        if (!Waiting.on(controller.checkScopeExists(stream.getScope()))) {
+            refuseUnless(options.allowCreateScope(),
+                    PravegaOptions.ALLOW_CREATE_SCOPE, "scope " + stream.getScope());
             streams.createScope(stream.getScope());
         }
         if (!Waiting.on(controller.checkStreamExists(stream.getScope(), stream.getStreamName()))) {
-            if (!options.allowCreateStream()) {
-                throw new IllegalArgumentException("stream " + stream.getScopedName() + " does not exist and "
-                        + PravegaOptions.ALLOW_CREATE_STREAM + " is false");
-            }
+            refuseUnless(options.allowCreateStream(),
+                    PravegaOptions.ALLOW_CREATE_STREAM, "stream " + stream.getScopedName());
             streams.createStream(stream.getScope(), stream.getStreamName(), options.streamConfiguration());
         }
         existing.add(stream);
+    }
+
+    private static void refuseUnless(boolean allowed, String option, String absent) {
+        if (!allowed) {
+            throw new IllegalArgumentException(absent + " does not exist and " + option + " is false");
+        }
     }
 
     void close() {

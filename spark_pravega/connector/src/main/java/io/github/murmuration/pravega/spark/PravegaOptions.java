@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -61,8 +62,9 @@ final class PravegaOptions implements Serializable {
             READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH,
             METADATA);
 
-    /** Spark's own, which it hands on. */
-    private static final Set<String> OF_SPARK = Set.of("path", "paths", "checkpointlocation", "queryname");
+    /** Spark's own, which it hands on; the last two are what it keeps of a table beside its options. */
+    private static final Set<String> OF_SPARK = Set.of(
+            "path", "paths", "checkpointlocation", "queryname", TableCatalog.PROP_PROVIDER, TableCatalog.PROP_OWNER);
 
     private static final Set<String> WARNED_OF = ConcurrentHashMap.newKeySet();
     private static final Logger LOG = LoggerFactory.getLogger(PravegaOptions.class);
@@ -77,9 +79,17 @@ final class PravegaOptions implements Serializable {
         unknown().filter(WARNED_OF::add).forEach(name -> LOG.warn("the data source pravega has no option {}", name));
     }
 
-    /** Names of options that mean nothing here. */
+    /** These options and others, which win. */
+    PravegaOptions with(Map<String, String> others) {
+        HashMap<String, String> merged = new HashMap<>(values);
+        others.forEach((name, value) -> merged.put(name.toLowerCase(Locale.ROOT), value));
+        return new PravegaOptions(merged);
+    }
+
+    /** Names of options that mean nothing here. Spark keeps a table's options twice, also with a prefix. */
     java.util.stream.Stream<String> unknown() {
-        return values.keySet().stream().filter(name -> !KNOWN.contains(name) && !OF_SPARK.contains(name));
+        return values.keySet().stream().filter(name -> !KNOWN.contains(name) && !OF_SPARK.contains(name)
+                && !name.startsWith(TableCatalog.OPTION_PREFIX));
     }
 
     String controller() {

@@ -19,6 +19,7 @@ final class LocalSpark {
                 .config("spark.driver.host", "127.0.0.1")
                 .config("spark.driver.bindAddress", "127.0.0.1")
                 .config("spark.sql.shuffle.partitions", "2")
+                .config("spark.sql.warehouse.dir", "target/warehouse")
                 .getOrCreate();
     }
 }
