@@ -24,9 +24,11 @@ record PravegaWrite(PravegaOptions options, String queryId, StructType schema) i
 
     @Override
     public StreamingWrite toStreaming() {
-        return options.exactlyOnce()
-                ? new EpochWrite(new TransactionalWrites(options, columns(), STREAMING_TIMEOUT_MS), queryId)
-                : new AtLeastOnceWrite(options, columns());
+        if (!options.exactlyOnce()) {
+            return new AtLeastOnceWrite(options, columns());
+        }
+        RealTimeQuery.refuseExactlyOnce(queryId);
+        return new EpochWrite(new TransactionalWrites(options, columns(), STREAMING_TIMEOUT_MS), queryId);
     }
 
     private EventColumns columns() {
