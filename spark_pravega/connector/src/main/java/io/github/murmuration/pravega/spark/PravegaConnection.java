@@ -12,6 +12,7 @@ import io.pravega.client.connection.impl.SocketConnectionFactoryImpl;
 import io.pravega.client.control.impl.Controller;
 import io.pravega.client.control.impl.ControllerImpl;
 import io.pravega.client.control.impl.ControllerImplConfig;
+import io.pravega.client.segment.impl.EventSegmentReader;
 import io.pravega.client.segment.impl.NoSuchSegmentException;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentInputStreamFactoryImpl;
@@ -29,6 +30,7 @@ import io.pravega.client.stream.StreamConfiguration;
 import io.pravega.client.stream.StreamCut;
 import io.pravega.client.stream.impl.ByteArraySerializer;
 import io.pravega.client.stream.impl.ClientFactoryImpl;
+import io.pravega.client.stream.impl.StreamSegments;
 import io.pravega.client.stream.impl.StreamSegmentsWithPredecessors;
 import io.pravega.client.tables.KeyValueTable;
 import io.pravega.client.tables.KeyValueTableClientConfiguration;
@@ -41,6 +43,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
@@ -74,6 +77,7 @@ final class PravegaConnection {
     private final Map<Stream, FixedSegments> fixedSegments = new ConcurrentHashMap<>();
     private final Map<Stream, StreamTail> tails = new ConcurrentHashMap<>();
     private final Map<UUID, EpochSegments> epochSegments = new ConcurrentHashMap<>();
+    private final Map<Stream, StreamEpoch> epochs = new ConcurrentHashMap<>();
 
     private record FixedSegments(List<Segment> segments, long at) {
     }
@@ -188,8 +192,22 @@ final class PravegaConnection {
                 new SegmentIteratorImpl<>(inputs, slice.segment(), deserializer, start, end));
     }
 
+    /** Reads on from an event boundary, and at the end of the segment waits for more. */
+    EventSegmentReader tail(Segment segment, long offset) {
+        return inputs.createEventReaderForSegment(segment, offset, Long.MAX_VALUE);
+    }
+
+    StreamEpoch epoch(Stream stream) {
+        return epochs.computeIfAbsent(stream, each -> new StreamEpoch(() -> askOpenSegments(each)));
+    }
+
     private Collection<Segment> openSegments(Stream stream) {
-        return Waiting.on(controller.getCurrentSegments(stream.getScope(), stream.getStreamName())).getSegments();
+        return Waiting.on(askOpenSegments(stream));
+    }
+
+    private CompletableFuture<Collection<Segment>> askOpenSegments(Stream stream) {
+        return controller.getCurrentSegments(stream.getScope(), stream.getStreamName())
+                .thenApply(StreamSegments::getSegments);
     }
 
     private SegmentMetadataClient metadata(Segment segment) {

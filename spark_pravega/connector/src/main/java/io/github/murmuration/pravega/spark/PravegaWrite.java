@@ -46,9 +46,11 @@ record PravegaWrite(PravegaOptions options, String queryId, StructType schema, b
         if (inPlaceOfAll && COMPLETE_QUERIES.add(queryId)) {
             LOG.info("Output mode complete: each epoch appends its whole result to {}", description());
         }
-        return options.exactlyOnce()
-                ? new EpochWrite(new TransactionalWrites(options, columns(), STREAMING_TIMEOUT_MS), queryId)
-                : new AtLeastOnceWrite(options, columns());
+        if (!options.exactlyOnce()) {
+            return new AtLeastOnceWrite(options, columns());
+        }
+        RealTimeQuery.refuseExactlyOnce(queryId);
+        return new EpochWrite(new TransactionalWrites(options, columns(), STREAMING_TIMEOUT_MS), queryId);
     }
 
     private EventColumns columns() {

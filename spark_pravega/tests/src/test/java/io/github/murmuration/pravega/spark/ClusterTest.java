@@ -115,6 +115,20 @@ class ClusterTest extends SparkTest {
         assertWrittenOnce(write, UNTIL_ABORTED);
     }
 
+    /** It waits for its executors, which have a task slot each. */
+    @Test
+    void aRealTimeQueryRunsOnExecutors() throws Exception {
+        String source = stream(2);
+        cluster = Cluster.local();
+        try (Feed feed = new Feed(source); Arrivals arrivals = new Arrivals(target)) {
+            StreamingQuery query =
+                    RealTimeDriver.copy(spark(), source, target, folder.resolve("checkpoint").toString(), 2000).start();
+            feed.send(100, 5000);
+            arrivals.await(feed.sent(), Duration.ofSeconds(LIMIT_SECONDS));
+            query.stop();
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void aTaskFailsAfterHalfOfItsRows(Kind kind) throws Exception {

@@ -8,7 +8,6 @@ import io.github.murmuration.pravega.spark.KilledDriver.Point;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -105,19 +104,7 @@ class KilledDriverTest extends SparkTest {
     }
 
     private Process begin(String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElse("java"),
-                "-Xmx512m", "-XX:TieredStopAtLevel=1",
-                "-Dpravega.test.port=" + System.getProperty("pravega.test.port"),
-                "-Dpravega.test.jars=" + System.getProperty("pravega.test.jars"),
-                "-Dpravega.test.dir=" + System.getProperty("pravega.test.dir")));
-        command.addAll(List.of(System.getProperty("spark.opens").trim().split("\\s+")));
-        command.add(KilledDriver.class.getName());
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectErrorStream(true).redirectOutput(folder.resolve("driver.log").toFile());
-        builder.environment().put("CLASSPATH", LocalSpark.classPath());
-        return builder.start();
+        return LocalSpark.driver(KilledDriver.class, folder.resolve("driver.log").toFile(), arguments);
     }
 
     private String log() {
