@@ -8,11 +8,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/**
- * In which step of an epoch a driver was killed. Only here it is known what the data source logs of its steps.
- */
+/** In which step of an epoch a driver was killed. Only here it is known what the data source logs of its steps. */
 enum KillStep {
-    BETWEEN_EPOCHS, IN_TASKS, BEFORE_RECORD, RECORDED, COMMITTED, IN_APPEND, APPENDED_ANSWER_LOST, APPENDED;
+    BETWEEN_EPOCHS, IN_TASKS, BEFORE_RECORD, RECORDED, COMMITTED, IN_APPEND, APPENDED_ANSWER_LOST, APPENDED,
+    /** A later driver has written the epoch, and no step of that is in its log. */
+    UNTOLD;
 
     /** What is logged as an epoch goes on, at DEBUG. */
     private static final Pattern STEP =
@@ -24,10 +24,10 @@ enum KillStep {
 
     /**
      * @param log of the killed driver
-     * @param next log of the one after it
+     * @param later logs of those after it; the first of them may have been killed before it came to that epoch
      * @param wasThere whether the epoch's rows, or some of them, could be read when the driver was dead
      */
-    static KillStep of(KilledCluster.Death death, List<String> log, List<String> next, boolean wasThere) {
+    static KillStep of(KilledCluster.Death death, List<String> log, List<List<String>> later, boolean wasThere) {
         long epoch = death.begun();
         if (epoch == death.done()) {
             return BETWEEN_EPOCHS;
@@ -36,8 +36,13 @@ enum KillStep {
         if (last.map(AFTER::get).isPresent()) {
             return AFTER.get(last.get());
         }
+        List<String> next = later.stream().filter(each -> steps(each, epoch).findAny().isPresent())
+                .findFirst().orElse(List.of());
         if (next.stream().map(FOUND::matcher).anyMatch(line -> line.find() && isOf(epoch, line))) {
             return RECORDED;
+        }
+        if (next.isEmpty()) {
+            return UNTOLD;
         }
         boolean appends = steps(next, epoch).anyMatch("appended"::equals);
         if (appends && wasThere) {

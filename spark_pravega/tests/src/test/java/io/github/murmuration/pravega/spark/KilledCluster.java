@@ -86,8 +86,13 @@ final class KilledCluster implements AutoCloseable {
         return Duration.ofNanos(longestNanos);
     }
 
-    List<String> log(int driver) throws IOException {
-        return drivers.get(driver).log();
+    /** What each driver has printed. */
+    List<List<String>> logs() throws IOException {
+        List<List<String>> logs = new ArrayList<>();
+        for (DriverProcess driver : drivers) {
+            logs.add(driver.log());
+        }
+        return logs;
     }
 
     /** Drivers and executors that have not ended, although all is done. */
@@ -184,7 +189,7 @@ final class KilledCluster implements AutoCloseable {
     private void expect(boolean condition, String otherwise) throws IOException {
         if (!condition) {
             int number = drivers.size() - 1;
-            List<String> log = log(number);
+            List<String> log = driver().log();
             String lastLines = String.join("\n", log.subList(Math.max(0, log.size() - LAST_LINES), log.size()));
             throw new IllegalStateException(
                     "driver %d %s; epoch %d has begun, %d is done; killed: %d drivers, %d executors; %s ends with%n%s"

@@ -1,9 +1,11 @@
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.KilledCluster.Death;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -54,13 +56,8 @@ class KilledClusterTest extends SparkTest {
             long writtenBeside = beside.end();
 
             StreamContents contents = new StreamContents(target, cluster.deaths().stream()
-                    .map(death -> epochs.get((int) death.begun()).from()).collect(Collectors.toSet()));
-            Map<KillStep, Integer> steps = new EnumMap<>(KillStep.class);
-            for (Death death : cluster.deaths()) {
-                boolean wasThere = wasThere(death, contents.places().get(epochs.get((int) death.begun()).from()));
-                steps.merge(KillStep.of(death, cluster.log(death.driver()), cluster.log(death.driver() + 1), wasThere),
-                        1, Integer::sum);
-            }
+                    .map(death -> firstRow(death, epochs)).collect(Collectors.toSet()));
+            Map<KillStep, Integer> steps = steps(cluster, epochs, contents);
             LOG.info("Seed {}: {} epochs; drivers killed: {}, executors: {}; the longest pause {}; {} events beside",
                     seed, epochs.size(), steps, cluster.executorsKilled(), cluster.longestPause(), writtenBeside);
 
@@ -69,11 +66,24 @@ class KilledClusterTest extends SparkTest {
             assertEquals(KILLS, cluster.executorsKilled());
             assertTrue(BESIDE == 0 || writtenBeside > epochs.size());
             assertEquals(List.of(), cluster.remaining());
+            assertFalse(steps.containsKey(KillStep.UNTOLD), steps::toString);
         }
         OpenTransactions.assertNoneRemains(target, UNTIL_EXPIRED);
     }
 
-    private static boolean wasThere(Death death, StreamContents.Place firstRow) {
-        return firstRow != null && firstRow.offset() < death.ends().get(firstRow.segment());
+    private static Map<KillStep, Integer> steps(
+            KilledCluster cluster, List<PlannedEpoch> epochs, StreamContents contents) throws IOException {
+        Map<KillStep, Integer> steps = new EnumMap<>(KillStep.class);
+        List<List<String>> logs = cluster.logs();
+        for (Death death : cluster.deaths()) {
+            List<List<String>> later = logs.subList(death.driver() + 1, logs.size());
+            boolean wasThere = contents.isBefore(death.ends(), firstRow(death, epochs));
+            steps.merge(KillStep.of(death, logs.get(death.driver()), later, wasThere), 1, Integer::sum);
+        }
+        return steps;
+    }
+
+    private static long firstRow(Death death, List<PlannedEpoch> epochs) {
+        return epochs.get((int) death.begun()).from();
     }
 }

@@ -27,7 +27,7 @@ final class StreamContents {
     private static final int FAULTS_TOLD = 20;
 
     /** Where an event begins. */
-    record Place(long segment, long offset) {
+    private record Place(long segment, long offset) {
     }
 
     private final BitSet rows = new BitSet();
@@ -37,7 +37,7 @@ final class StreamContents {
     private final Map<Long, Place> places = new HashMap<>();
     private final List<String> faults = new ArrayList<>();
 
-    /** @param sought rows of which {@link #places} is to tell where they are */
+    /** @param sought rows of which {@link #isBefore} is to tell */
     StreamContents(String stream, Set<Long> sought) {
         this.sought = sought;
         Arrays.fill(lastOfKey, -1);
@@ -59,8 +59,10 @@ final class StreamContents {
         return all;
     }
 
-    Map<Long, Place> places() {
-        return places;
+    /** @param ends of the segments by their ids, at some time: whether the row was there then */
+    boolean isBefore(Map<Long, Long> ends, long row) {
+        Place place = places.get(row);
+        return place != null && place.offset() < ends.get(place.segment());
     }
 
     private void read(BatchClientFactory client, SegmentRange segment) {
