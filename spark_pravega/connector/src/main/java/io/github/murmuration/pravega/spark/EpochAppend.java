@@ -63,13 +63,15 @@ final class EpochAppend {
                 return EpochState.FENCED;
             }
             if (targets.equals(earlier.appendedTo())) {
-                break;
+                segments.goTo(targets);
+                return EpochState.ABSENT;
             }
             if (segments.fence(earlier, epoch, ifUnknown) == EpochState.APPENDED) {
                 return EpochState.APPENDED;
             }
         } while (!log.replace(earlier.withAppendsTo(targets)));
         segments.goTo(targets);
+        segments.named(epoch);
         return EpochState.ABSENT;
     }
 }

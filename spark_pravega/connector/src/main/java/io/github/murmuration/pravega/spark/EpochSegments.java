@@ -20,6 +20,7 @@ final class EpochSegments {
     private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
     private List<Segment> segments = List.of();
     private long last = NONE;
+    private long named = NONE;
 
     EpochSegments(Function<Segment, SegmentEpochs> open) {
         this.open = open;
@@ -35,10 +36,15 @@ final class EpochSegments {
         return follows(epoch) && segments.equals(others);
     }
 
-    /** The query's record names these segments now. */
+    /** The query's record names these segments. */
     synchronized void goTo(List<Segment> others) {
         close();
         segments = others;
+    }
+
+    /** It names others since this epoch, by this JVM: none was appended to them before. */
+    synchronized void named(long epoch) {
+        named = epoch;
     }
 
     /** The epoch is written, by whatever way. */
@@ -64,7 +70,7 @@ final class EpochSegments {
         try {
             return epochs.computeIfAbsent(segment, open).fence(epoch);
         } catch (SegmentEndedException gone) {
-            return follows(epoch) ? EpochState.FENCED : ifUnknown.apply(segment);
+            return follows(epoch) || named == epoch ? EpochState.FENCED : ifUnknown.apply(segment);
         }
     }
 

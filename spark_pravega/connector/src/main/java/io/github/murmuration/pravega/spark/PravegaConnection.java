@@ -166,6 +166,15 @@ final class PravegaConnection {
         }
     }
 
+    boolean exists(Segment segment) {
+        try {
+            length(segment);
+            return true;
+        } catch (NoSuchSegmentException gone) {
+            return false;
+        }
+    }
+
     StreamSegmentsWithPredecessors successors(Segment segment) {
         return Waiting.on(controller.getSuccessors(segment));
     }

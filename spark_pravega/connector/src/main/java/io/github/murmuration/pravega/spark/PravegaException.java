@@ -1,6 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
+import io.pravega.client.stream.Stream;
 
 /** A read or write failed; the message names the way out where there is one. */
 public final class PravegaException extends RuntimeException {
@@ -57,9 +58,17 @@ public final class PravegaException extends RuntimeException {
                 + " is true and the certificate is for another host", cause);
     }
 
-    /** Events that were to be read are gone. */
+    /** Events that were to be read are gone; if all of the segment is, it cannot be told whether any was left to read. */
     static PravegaException dataLoss(Segment segment, Throwable cause) {
         return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read from: "
-                + "events are lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS + "=false they are passed over", cause);
+                + "events are lost, unless all of it was read and it was removed since. With "
+                + PravegaOptions.FAIL_ON_DATA_LOSS + "=false they are passed over", cause);
+    }
+
+    /** Nothing of where it was read is there any more. */
+    static PravegaException streamReplaced(Stream stream) {
+        return new PravegaException("no segment of " + stream.getScopedName() + " in which it was read before exists any "
+                + "more: the stream was deleted and created anew, or truncated beyond the place to read from, and events "
+                + "are lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS + "=false reading goes on at its head");
     }
 }

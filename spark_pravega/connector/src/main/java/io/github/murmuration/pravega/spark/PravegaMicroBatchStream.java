@@ -142,7 +142,7 @@ final class PravegaMicroBatchStream
             tail = reads().end(); // what is known is from the beginning of the batch
         }
         StreamCut consumed = PravegaOffset.of(latestConsumed.get()).cut();
-        return Map.of("lagBytes", Long.toString(Cuts.bytesBetween(consumed, tail)));
+        return Map.of("lagBytes", Long.toString(reads().bytesBetween(consumed, tail)));
     }
 
     @Override

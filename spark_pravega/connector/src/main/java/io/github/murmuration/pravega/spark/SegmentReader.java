@@ -73,6 +73,9 @@ final class SegmentReader implements PartitionReader<InternalRow> {
             if (!copying) {
                 return NOT_COPIED;
             }
+            if (event.hasArray() && event.array().length == event.remaining()) {
+                return event.array(); // of this event alone
+            }
             byte[] copy = new byte[event.remaining()];
             event.get(copy);
             return copy;

@@ -9,6 +9,8 @@ import io.pravega.client.stream.StreamConfiguration;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,16 +83,21 @@ class LostSegmentTest extends SparkTest {
         truncate(target);
         for (int attempt = 0; attempt < 2; attempt++) {
             append(source, 10 + 5 * attempt, 15 + 5 * attempt);
-            StreamingQuery failing = copy(readStream(source).load(), target, checkpoint).start();
+            StreamingQuery failing = copyFromAnotherJvm().start();
             StreamingQueryException failure = assertThrows(StreamingQueryException.class, failing::processAllAvailable);
             assertTrue(failure.getMessage().contains("on_unknown_epoch=write"), failure::getMessage);
         }
-        StreamingQuery told = copy(readStream(source).load(), target, checkpoint)
-                .option("on_unknown_epoch", wayOut).start();
+        StreamingQuery told = copyFromAnotherJvm().option("on_unknown_epoch", wayOut).start();
         told.processAllAvailable();
         told.stop();
         goOn(20, 30);
         assertEquals(range(wayOut.equals("write") ? 10 : 15, 30), numbers(target));
+    }
+
+    /** By another name of the server it has another connection, which knows nothing of the query. */
+    private DataStreamWriter<Row> copyFromAnotherJvm() {
+        return copy(readStream(source).load(), target, checkpoint)
+                .option("controller", DurablePravega.controllerUri().replace("127.0.0.1", "localhost"));
     }
 
     private void goOn(int from, int until) throws Exception {

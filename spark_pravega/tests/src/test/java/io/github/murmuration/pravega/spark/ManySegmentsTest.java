@@ -41,7 +41,7 @@ class ManySegmentsTest extends SparkTest {
         runEpochs(target, epochs);
         Map<Long, List<Long>> bySegment = new HashMap<>();
         spark().read().format("pravega").option("controller", DurablePravega.controllerUri()).option("scope", SCOPE)
-                .option("stream", target).load().selectExpr("segment_id", "long(string(event))")
+                .option("stream", target).load().selectExpr("segment_id", "bigint(string(event))")
                 .collectAsList().forEach(row ->
                         bySegment.computeIfAbsent(row.getLong(0), segment -> new ArrayList<>()).add(row.getLong(1)));
         assertEquals(segments, bySegment.size());
