@@ -1,5 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.shaded.io.grpc.Status;
+import io.github.murmuration.pravega.shaded.io.grpc.StatusRuntimeException;
 import io.pravega.client.ClientConfig;
 import io.pravega.client.admin.StreamManager;
 import io.pravega.client.admin.impl.StreamCutHelper;
@@ -211,8 +213,14 @@ final class PravegaConnection {
         return epochs.computeIfAbsent(stream, each -> new StreamEpoch(() -> askOpenSegments(each)));
     }
 
+    /** @throws PravegaException if the stream does not exist, as between its deletion and its creation anew */
     private Collection<Segment> openSegments(Stream stream) {
-        return Waiting.on(askOpenSegments(stream));
+        try {
+            return Waiting.on(askOpenSegments(stream));
+        } catch (StatusRuntimeException answer) {
+            throw answer.getStatus().getCode() == Status.Code.NOT_FOUND
+                    ? PravegaException.streamReplaced(stream) : answer;
+        }
     }
 
     private CompletableFuture<Collection<Segment>> askOpenSegments(Stream stream) {

@@ -68,7 +68,7 @@ public final class PravegaException extends RuntimeException {
     /** Nothing of where it was read is there any more. */
     static PravegaException streamReplaced(Stream stream) {
         return new PravegaException("no segment of " + stream.getScopedName() + " in which it was read before exists any "
-                + "more: the stream was deleted and created anew, or truncated beyond the place to read from, and events "
-                + "are lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS + "=false reading goes on at its head");
+                + "more: the stream was deleted, perhaps to be created anew, or truncated beyond the place to read from, and "
+                + "events are lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS + "=false reading goes on at its head");
     }
 }

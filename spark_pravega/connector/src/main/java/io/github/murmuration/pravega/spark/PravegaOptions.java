@@ -46,6 +46,8 @@ final class PravegaOptions implements Serializable {
     static final String END_STREAM_CUT = "end_stream_cut";
     static final String MAX_EVENTS_PER_TRIGGER = "max_events_per_trigger";
     static final String MAX_BYTES_PER_TRIGGER = "max_bytes_per_trigger";
+    /** The official connector's name of the same. */
+    static final String APPROX_BYTES_PER_TRIGGER = "approx_bytes_per_trigger";
     static final String FAIL_ON_DATA_LOSS = "fail_on_data_loss";
     static final String EXACTLY_ONCE = "exactly_once";
     static final String READ_AFTER_WRITE_CONSISTENCY = "read_after_write_consistency";
@@ -58,8 +60,8 @@ final class PravegaOptions implements Serializable {
             CONTROLLER, AUTH_METHOD, AUTH_TOKEN, TRUST_STORE, VALIDATE_HOST_NAME, SCOPE, STREAM, ALLOW_CREATE_SCOPE,
             ALLOW_CREATE_STREAM, DEFAULT_NUM_SEGMENTS, DEFAULT_SCALE_FACTOR, DEFAULT_SEGMENT_TARGET_BYTES,
             DEFAULT_SEGMENT_TARGET_EVENTS, DEFAULT_RETENTION_MILLISECONDS, DEFAULT_RETENTION_BYTES, START_STREAM_CUT,
-            END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, FAIL_ON_DATA_LOSS, EXACTLY_ONCE,
-            READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH,
+            END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, APPROX_BYTES_PER_TRIGGER,
+            FAIL_ON_DATA_LOSS, EXACTLY_ONCE, READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH,
             METADATA);
 
     /** Spark's own, which it hands on; the last two are what it keeps of a table beside its options. */
@@ -155,7 +157,10 @@ final class PravegaOptions implements Serializable {
     /** What one micro-batch may read; all that there is, if no limit is given. */
     ReadLimit readLimit() {
         OptionalLong events = positive(MAX_EVENTS_PER_TRIGGER);
-        OptionalLong bytes = positive(MAX_BYTES_PER_TRIGGER);
+        OptionalLong max = positive(MAX_BYTES_PER_TRIGGER);
+        OptionalLong approximate = positive(APPROX_BYTES_PER_TRIGGER);
+        refuseBoth(MAX_BYTES_PER_TRIGGER, max, APPROX_BYTES_PER_TRIGGER, approximate);
+        OptionalLong bytes = max.isPresent() ? max : approximate;
         if (events.isPresent() && bytes.isPresent()) {
             return ReadLimit.compositeLimit(
                     new ReadLimit[] {ReadLimit.maxRows(events.getAsLong()), ReadLimit.maxBytes(bytes.getAsLong())});

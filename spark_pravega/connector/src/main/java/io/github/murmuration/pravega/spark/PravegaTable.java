@@ -63,13 +63,14 @@ final class PravegaTable implements SupportsRead, SupportsWrite, TruncatableTabl
 
     @Override
     public ScanBuilder newScanBuilder(CaseInsensitiveStringMap scanOptions) {
-        return new PravegaScanBuilder(options.with(scanOptions));
+        return new PravegaScanBuilder(options.with(scanOptions), scanOptions.keySet());
     }
 
     @Override
     public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
         PravegaOptions merged = options.with(info.options());
-        return new Appending(new PravegaWrite(merged, info.queryId(), info.schema(), false));
+        return new Appending(new PravegaWrite(
+                merged, info.options().keySet(), info.queryId(), info.schema(), false));
     }
 
     /**

@@ -12,17 +12,20 @@ import org.slf4j.LoggerFactory;
 /**
  * Appends rows to one or more streams.
  *
+ * @param given names of the options of this write, without those of its table
  * @param inPlaceOfAll whether Spark wants the rows in place of all that there is: of a batch it is refused, of a query
  *     in output mode complete they are appended
  */
-record PravegaWrite(PravegaOptions options, String queryId, StructType schema, boolean inPlaceOfAll) implements Write {
+record PravegaWrite(
+        PravegaOptions options, Set<String> given, String queryId, StructType schema, boolean inPlaceOfAll)
+        implements Write {
     private static final long BATCH_TIMEOUT_MS = 120_000;
     private static final long STREAMING_TIMEOUT_MS = 30_000;
     private static final Set<String> COMPLETE_QUERIES = ConcurrentHashMap.newKeySet();
     private static final Logger LOG = LoggerFactory.getLogger(PravegaWrite.class);
 
     PravegaWrite forAll() {
-        return new PravegaWrite(options, queryId, schema, true);
+        return new PravegaWrite(options, given, queryId, schema, true);
     }
 
     @Override
@@ -36,6 +39,7 @@ record PravegaWrite(PravegaOptions options, String queryId, StructType schema, b
             throw new UnsupportedOperationException("a stream is not overwritten, it is appended to: use INSERT INTO "
                     + "or mode append. TRUNCATE TABLE before that removes what there is");
         }
+        OptionUse.BATCH_WRITE.tellOthers(given);
         return options.exactlyOnce()
                 ? new TransactionalBatchWrite(new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS))
                 : new AtLeastOnceWrite(options, columns());
@@ -43,6 +47,7 @@ record PravegaWrite(PravegaOptions options, String queryId, StructType schema, b
 
     @Override
     public StreamingWrite toStreaming() {
+        OptionUse.STREAMING_WRITE.tellOthers(given);
         if (inPlaceOfAll && COMPLETE_QUERIES.add(queryId)) {
             LOG.info("Output mode complete: each epoch appends its whole result to {}", description());
         }

@@ -48,6 +48,12 @@ final class RealTimeReader implements SupportsRealTimeRead<InternalRow> {
         return RecordStatus.newStatusWithoutArrivalTime(true);
     }
 
+    /** What Spark 4.2 calls in its place, with the time of its clock at which it does. */
+    public RecordStatus nextWithTimeout(Long calledAtMs, Long timeoutMs) {
+        long left = calledAtMs + timeoutMs - System.currentTimeMillis();
+        return nextWithTimeout(Math.max(0, Math.min(timeoutMs, left)));
+    }
+
     @Override
     public boolean next() {
         throw new UnsupportedOperationException("Spark reads a real-time batch with a timeout");

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.pravega.common.hash.HashHelper;
 import java.io.File;
 import java.io.IOException;
 import java.io.Serializable;
@@ -15,6 +16,7 @@ import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.apache.spark.SparkStatusTracker;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Dataset;
@@ -170,7 +172,8 @@ class ClusterTest extends SparkTest {
             });
         }
         String source = stream(2);
-        writer(events, source).save();
+        writer(events.selectExpr("event", "if(int(substring(event, 7)) < " + EVENTS / 2 + ", '" + keyBelowHalf(true)
+                + "', '" + keyBelowHalf(false) + "') AS routing_key"), source).save();
         StreamingQuery query = copy(readStream(source).load().selectExpr("struck(string(event)) AS event"),
                 target, folder.resolve("checkpoint")).option("transaction_timeout_ms", LEASE_MS).start();
         return inBackground(() -> {
@@ -178,6 +181,13 @@ class ClusterTest extends SparkTest {
             query.stop();
             return null;
         });
+    }
+
+    /** A routing key of the first or of the second of two segments: so each task has the events that it has in a batch. */
+    private static String keyBelowHalf(boolean below) {
+        HashHelper hash = HashHelper.seededWith("EventRouter");
+        return IntStream.range(0, 100).mapToObj(Integer::toString)
+                .filter(key -> hash.hashToRange(key) < 0.5 == below).findFirst().orElseThrow();
     }
 
     /** @param limit how long a transaction may stay open that no task ends */

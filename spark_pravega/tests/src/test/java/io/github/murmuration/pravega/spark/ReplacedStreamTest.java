@@ -53,7 +53,7 @@ class ReplacedStreamTest extends SparkTest {
         query.processAllAvailable();
         replace(false);
         StreamingQueryException failure = assertThrows(StreamingQueryException.class, query::processAllAvailable);
-        assertTrue(failure.getMessage().contains("created anew"), failure::getMessage);
+        assertTrue(failure.getMessage().contains("fail_on_data_loss=false"), failure::getMessage);
     }
 
     private void readOnce(boolean failOnDataLoss) throws Exception {
