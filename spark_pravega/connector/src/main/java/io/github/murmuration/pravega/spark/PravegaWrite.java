@@ -19,15 +19,18 @@ record PravegaWrite(PravegaOptions options, String queryId, StructType schema) i
     public BatchWrite toBatch() {
         return options.exactlyOnce()
                 ? new TransactionalBatchWrite(new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS))
-                : new AtLeastOnceWrite(options, columns());
+                : new AtLeastOnceWrite(options, columns(), false);
     }
 
     @Override
     public StreamingWrite toStreaming() {
+        boolean realTime = RealTimeQuery.is(queryId);
         if (!options.exactlyOnce()) {
-            return new AtLeastOnceWrite(options, columns());
+            return new AtLeastOnceWrite(options, columns(), realTime);
         }
-        RealTimeQuery.refuseExactlyOnce(queryId);
+        if (realTime) {
+            throw RealTimeQuery.notExactlyOnce();
+        }
         return new EpochWrite(new TransactionalWrites(options, columns(), STREAMING_TIMEOUT_MS), queryId);
     }
 
