@@ -14,14 +14,17 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 final class AppendingDataWriter implements DataWriter<InternalRow> {
     private final PravegaOptions options;
     private final EventColumns columns;
+    private final boolean prompt;
     private final Connections.Lease lease;
     private final RoutingKeys routingKeys = new RoutingKeys();
     private final Map<String, EventStreamWriter<byte[]>> writers = new HashMap<>();
     private final OutstandingBytes outstanding = new OutstandingBytes();
 
-    AppendingDataWriter(PravegaOptions options, EventColumns columns) {
+    /** @param prompt whether events are sent at once, although together they would cost less */
+    AppendingDataWriter(PravegaOptions options, EventColumns columns, boolean prompt) {
         this.options = options;
         this.columns = columns;
+        this.prompt = prompt;
         lease = Connections.lease(options);
     }
 
@@ -61,7 +64,8 @@ final class AppendingDataWriter implements DataWriter<InternalRow> {
 
     private EventStreamWriter<byte[]> open(String name) {
         Stream stream = Stream.of(options.scope(), name);
-        lease.connection().ensureExists(stream, options);
-        return lease.connection().eventWriter(stream);
+        PravegaConnection connection = lease.connection();
+        connection.ensureExists(stream, options);
+        return prompt ? connection.promptWriters().writer(stream) : connection.eventWriter(stream);
     }
 }

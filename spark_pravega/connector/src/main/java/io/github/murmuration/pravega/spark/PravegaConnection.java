@@ -73,6 +73,7 @@ final class PravegaConnection {
     private final SegmentInputStreamFactoryImpl inputs;
     private final SegmentMetadataClientFactoryImpl segmentMetadata;
     private final SegmentOutputStreamFactory outputs;
+    private final PromptWriters promptWriters;
     private final TransactionLeases leases;
     private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
     private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
@@ -86,7 +87,8 @@ final class PravegaConnection {
     }
 
     PravegaConnection(ClientConfig config) {
-        pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
+        SocketConnectionFactoryImpl connections = new SocketConnectionFactoryImpl(config);
+        pool = new ConnectionPoolImpl(config, connections);
         controller = new ControllerImpl(
                 ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
         streams = new StreamManagerImpl(controller, pool);
@@ -94,6 +96,7 @@ final class PravegaConnection {
         inputs = new SegmentInputStreamFactoryImpl(controller, pool);
         segmentMetadata = new SegmentMetadataClientFactoryImpl(controller, pool);
         outputs = new SegmentOutputStreamFactoryImpl(controller, pool);
+        promptWriters = new PromptWriters(config, controller, connections);
         leases = new TransactionLeases(controller, pool.getInternalExecutor());
     }
 
@@ -239,6 +242,10 @@ final class PravegaConnection {
                 .createEventWriter(stream.getStreamName(), new ByteArraySerializer(), WRITERS);
     }
 
+    PromptWriters promptWriters() {
+        return promptWriters;
+    }
+
     /** A table of fixed-length keys, created if it does not exist. */
     KeyValueTable table(String scope, String name, int keyLength) {
         return tables.computeIfAbsent(scope + "/" + name, ignored -> {
@@ -287,6 +294,7 @@ final class PravegaConnection {
         epochSegments.values().forEach(EpochSegments::close);
         tails.values().forEach(StreamTail::close);
         tables.values().forEach(KeyValueTable::close);
+        promptWriters.close();
         factories.values().forEach(ClientFactoryImpl::close);
         controller.close();
         pool.close();

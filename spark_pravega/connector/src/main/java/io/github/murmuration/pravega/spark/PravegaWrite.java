@@ -42,7 +42,7 @@ record PravegaWrite(
         OptionUse.BATCH_WRITE.tellOthers(given);
         return options.exactlyOnce()
                 ? new TransactionalBatchWrite(new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS))
-                : new AtLeastOnceWrite(options, columns());
+                : new AtLeastOnceWrite(options, columns(), false);
     }
 
     @Override
@@ -51,10 +51,13 @@ record PravegaWrite(
         if (inPlaceOfAll && COMPLETE_QUERIES.add(queryId)) {
             LOG.info("Output mode complete: each epoch appends its whole result to {}", description());
         }
+        boolean realTime = RealTimeQuery.is(queryId);
         if (!options.exactlyOnce()) {
-            return new AtLeastOnceWrite(options, columns());
+            return new AtLeastOnceWrite(options, columns(), realTime);
         }
-        RealTimeQuery.refuseExactlyOnce(queryId);
+        if (realTime) {
+            throw RealTimeQuery.notExactlyOnce();
+        }
         return new EpochWrite(new TransactionalWrites(options, columns(), STREAMING_TIMEOUT_MS), queryId);
     }
 

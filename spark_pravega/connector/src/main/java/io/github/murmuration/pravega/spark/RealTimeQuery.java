@@ -10,14 +10,15 @@ final class RealTimeQuery {
     private RealTimeQuery() {
     }
 
-    /** @throws PravegaException if the query is a real-time one */
-    static void refuseExactlyOnce(String queryId) {
+    static boolean is(String queryId) {
         StreamExecution query =
                 SparkSession.active().sharedState().activeStreamingQueries().get(UUID.fromString(queryId));
-        if (query != null && query.trigger() instanceof RealTimeTrigger) {
-            throw new PravegaException("a real-time query cannot write exactly once: Spark logs what a batch has read "
-                    + "only after the batch is written, so one that is repeated may hold other rows. Set the option "
-                    + PravegaOptions.EXACTLY_ONCE + "=false of the sink, or take another trigger");
-        }
+        return query != null && query.trigger() instanceof RealTimeTrigger;
+    }
+
+    static PravegaException notExactlyOnce() {
+        return new PravegaException("a real-time query cannot write exactly once: Spark logs what a batch has read "
+                + "only after the batch is written, so one that is repeated may hold other rows. Set the option "
+                + PravegaOptions.EXACTLY_ONCE + "=false of the sink, or take another trigger");
     }
 }

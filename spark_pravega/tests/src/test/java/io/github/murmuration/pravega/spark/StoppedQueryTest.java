@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -62,8 +63,10 @@ class StoppedQueryTest extends SparkTest {
             StreamingQuery query = RealTimeDriver.copy(spark(), source, target, checkpoint.toString(), 300_000).start();
             feed.send(100);
             arrivals.await(100, Duration.ofSeconds(30));
-            feed.send(100, 200);
+            CompletableFuture<Void> feeding = CompletableFuture.runAsync(() -> feed.send(2000, 2000));
+            Thread.sleep(1000);
             query.stop();
+            feeding.get();
             assertTrue(query.exception().isEmpty(), () -> query.exception().get().toString());
         }
         assertConnectionsEnd();
