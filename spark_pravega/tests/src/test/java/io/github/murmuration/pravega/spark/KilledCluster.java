@@ -189,7 +189,7 @@ final class KilledCluster implements AutoCloseable {
     private void expect(boolean condition, String otherwise) throws IOException {
         if (!condition) {
             int number = drivers.size() - 1;
-            List<String> log = driver().log();
+            List<String> log = driver().log().stream().filter(line -> !line.startsWith("\tat ")).toList();
             String lastLines = String.join("\n", log.subList(Math.max(0, log.size() - LAST_LINES), log.size()));
             throw new IllegalStateException(
                     "driver %d %s; epoch %d has begun, %d is done; killed: %d drivers, %d executors; %s ends with%n%s"
