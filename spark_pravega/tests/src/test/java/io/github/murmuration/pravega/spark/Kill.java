@@ -5,10 +5,16 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 
-/** That a process is killed, so long after an epoch has begun. */
-record Kill(boolean ofDriver, int epoch, long delayMs) {
+/**
+ * That a process is killed.
+ *
+ * @param afterTasks whether its time counts from when all tasks of the epoch are done, not from its begin
+ */
+record Kill(boolean ofDriver, int epoch, boolean afterTasks, long delayMs) {
     /** Small epochs take less, so such a kill comes in a later one. */
     private static final int MAX_DELAY_MS = 1000;
+    /** What takes an append some ten and a commit some hundred, on busy machines a multiple. */
+    private static final int MAX_DELAY_AFTER_TASKS_MS = 200;
     /** Before so many last ones all is done, so that no kill comes too late. */
     private static final int UNTOUCHED = 8;
 
@@ -28,7 +34,9 @@ record Kill(boolean ofDriver, int epoch, long delayMs) {
                     epoch++;
                 }
             }
-            kills.add(new Kill(drivers.get(part), epoch, random.nextInt(MAX_DELAY_MS)));
+            boolean afterTasks = random.nextInt(3) > 0;
+            kills.add(new Kill(drivers.get(part), epoch, afterTasks,
+                    random.nextInt(afterTasks ? MAX_DELAY_AFTER_TASKS_MS : MAX_DELAY_MS)));
         }
         return kills;
     }

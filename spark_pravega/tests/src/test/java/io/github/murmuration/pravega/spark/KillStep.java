@@ -51,6 +51,11 @@ enum KillStep {
         return last.isEmpty() ? IN_TASKS : appends ? IN_APPEND : BEFORE_RECORD;
     }
 
+    /** Whether all tasks of an epoch are done, or of a later one. */
+    static boolean isAfterTasks(List<String> log, long epoch) {
+        return log.stream().map(STEP::matcher).anyMatch(line -> line.find() && Long.parseLong(line.group(1)) >= epoch);
+    }
+
     private static Stream<String> steps(List<String> log, long epoch) {
         return log.stream().map(STEP::matcher).filter(line -> line.find() && isOf(epoch, line))
                 .map(line -> line.group(2).toLowerCase(Locale.ROOT));

@@ -21,7 +21,7 @@ final class KilledCluster implements AutoCloseable {
     /** Longer takes no epoch while nothing is dead. */
     private static final Duration EPOCH_LIMIT = Duration.ofSeconds(30);
     private static final Duration END_LIMIT = Duration.ofSeconds(60);
-    private static final long POLL_MS = 10;
+    private static final long POLL_MS = 5;
     private static final int LAST_LINES = 40;
 
     /** The last epoch that has begun, and the last that is done; -1 if none. */
@@ -56,7 +56,7 @@ final class KilledCluster implements AutoCloseable {
     void runToTheEnd(List<Kill> kills) throws Exception {
         start();
         for (Kill kill : kills) {
-            while (progress.begun() < kill.epoch()) {
+            while (!isTimeFor(kill)) {
                 watch();
                 expect(driver().isAlive(), "ended before all kills were done");
             }
@@ -117,9 +117,14 @@ final class KilledCluster implements AutoCloseable {
         while (!driver().log().contains(ClusterDriver.STARTED)) {
             expect(driver().isAlive(), "ended before its query began");
             expect(System.nanoTime() - movedAt < START_LIMIT.toNanos(), "did not start within " + START_LIMIT);
-            Thread.sleep(10 * POLL_MS);
+            Thread.sleep(20 * POLL_MS);
         }
         movedAt = System.nanoTime();
+    }
+
+    private boolean isTimeFor(Kill kill) throws IOException {
+        return progress.begun() >= kill.epoch()
+                && (!kill.afterTasks() || KillStep.isAfterTasks(driver().log(), kill.epoch()));
     }
 
     private void killDriver() throws Exception {
@@ -189,7 +194,7 @@ final class KilledCluster implements AutoCloseable {
     private void expect(boolean condition, String otherwise) throws IOException {
         if (!condition) {
             int number = drivers.size() - 1;
-            List<String> log = driver().log();
+            List<String> log = driver().log().stream().filter(line -> !line.startsWith("\tat ")).toList();
             String lastLines = String.join("\n", log.subList(Math.max(0, log.size() - LAST_LINES), log.size()));
             throw new IllegalStateException(
                     "driver %d %s; epoch %d has begun, %d is done; killed: %d drivers, %d executors; %s ends with%n%s"

@@ -1,6 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
@@ -9,8 +10,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.util.Arrays;
-import java.util.stream.Collectors;
+import java.util.ArrayList;
+import java.util.List;
 
 /** The data source as it was in an earlier commit of this repository, from which it is built. */
 final class OldConnector {
@@ -28,11 +29,13 @@ final class OldConnector {
     static String classPath() throws Exception {
         Path today = Path.of(PravegaTableProvider.class.getProtectionDomain().getCodeSource().getLocation().toURI());
         String jar = jar().toString();
-        String all = Arrays.stream(LocalSpark.classPath().split(File.pathSeparator))
-                .map(entry -> Path.of(entry).toAbsolutePath().equals(today) ? jar : entry)
-                .collect(Collectors.joining(File.pathSeparator));
-        assertEquals(1, Arrays.stream(all.split(File.pathSeparator)).filter(jar::equals).count(), all);
-        return all;
+        List<String> entries = new ArrayList<>();
+        for (String entry : LocalSpark.classPath().split(File.pathSeparator)) {
+            boolean isToday = Files.exists(Path.of(entry)) && Files.isSameFile(Path.of(entry), today);
+            entries.add(isToday ? jar : entry);
+        }
+        assertTrue(entries.contains(jar), () -> today + " is not on the class path by its name");
+        return String.join(File.pathSeparator, entries);
     }
 
     private static Path jar() throws Exception {

@@ -1,5 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
+import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,7 +15,7 @@ import org.apache.spark.unsafe.types.UTF8String;
  * @param keyed whether its rows have routing keys
  * @param bytes of each event
  */
-record PlannedEpoch(long from, long until, boolean keyed, int bytes) {
+record PlannedEpoch(long from, long until, boolean keyed, int bytes) implements Serializable {
     static final int KEYS = 64;
     /** In turns: s and k are hundreds of rows, S and K tens of thousands; k and K have keys. */
     private static final String TURNS = "ssssssKsssssskS";

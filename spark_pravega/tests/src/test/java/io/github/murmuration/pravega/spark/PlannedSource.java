@@ -140,6 +140,11 @@ public final class PlannedSource implements TableProvider {
         public void stop() {
         }
 
+        @Override
+        public String toString() {
+            return epochs.size() + " planned epochs";
+        }
+
         private PlannedEpoch epoch(long from) {
             return epochs.stream().filter(each -> each.from() == from).findFirst()
                     .orElseThrow(() -> new NoSuchElementException("no epoch begins with row " + from));
