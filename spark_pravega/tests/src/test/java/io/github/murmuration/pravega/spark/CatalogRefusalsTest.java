@@ -36,7 +36,7 @@ class CatalogRefusalsTest extends CatalogsTest {
         "INSERT OVERWRITE $ SELECT 'x' AS event | TRUNCATE TABLE",
         "INSERT INTO $ VALUES ('x') | AS event",
         "INSERT INTO $ SELECT 1 AS event | not string or binary",
-        "DELETE FROM $ WHERE offset < 10 | DELETE",
+        "DELETE FROM $ WHERE offset < 10 | does not support deletes",
         "UPDATE $ SET event = binary('x') | UPDATE TABLE",
         "CREATE TABLE $ | already exists",
     })
@@ -71,7 +71,7 @@ class CatalogRefusalsTest extends CatalogsTest {
         "SHOW TABLES IN pravega.nowhere | nowhere",
         "SELECT * FROM pravega.nowhere.never | never",
         "SELECT * FROM pravega.test.never | never",
-        "SELECT * FROM pravega.never | never",
+        "SELECT * FROM tail.never | never",
         "SELECT * FROM pravega.test._MARKnever | _MARKnever",
         "INSERT INTO pravega.test.never SELECT 'x' AS event | never",
     })
