@@ -1,6 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
+import io.pravega.client.stream.Stream;
 
 /** A read or write failed; the message names the way out where there is one. */
 public final class PravegaException extends RuntimeException {
@@ -35,5 +36,12 @@ public final class PravegaException extends RuntimeException {
     static PravegaException dataLoss(Segment segment, Throwable cause) {
         return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read from: "
                 + "events are lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS + "=false they are passed over", cause);
+    }
+
+    /** The place to read from is in a stream that does not exist any more. */
+    static PravegaException createdAnew(Stream stream) {
+        return new PravegaException("stream " + stream.getScopedName() + " was deleted and created anew since the place to "
+                + "read from was taken: events may be lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS
+                + "=false the new stream is read from its head");
     }
 }

@@ -48,7 +48,11 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
     @Override
     public synchronized Offset initialOffset() {
         StreamReads from = reads();
-        return initialOffset.readOrCreate(() -> new PravegaOffset(from.resolveStart(start)));
+        return initialOffset.readOrCreate(() -> {
+            StreamCut first = from.resolveStart(start);
+            from.requireInOrder(start, first, bound);
+            return new PravegaOffset(first);
+        });
     }
 
     @Override
@@ -111,7 +115,8 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
             return Map.of();
         }
         StreamCut consumed = PravegaOffset.of(latestConsumed.get()).cut();
-        return Map.of("lagBytes", Long.toString(Cuts.bytesBetween(consumed, tail)));
+        return Map.of("lagBytes", Long.toString(
+                reads().slices(consumed, tail).stream().mapToLong(SegmentSlice::bytes).sum()));
     }
 
     @Override
