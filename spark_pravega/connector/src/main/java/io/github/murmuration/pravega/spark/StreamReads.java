@@ -8,11 +8,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Plans what is read of one stream: next cuts, and the slices between two cuts. */
-record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDataLoss, StreamGraph graph) {
+record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDataLoss,
+        StreamGraph graph, SeenEvents seen, Turns turns) {
     private static final Logger LOG = LoggerFactory.getLogger(StreamReads.class);
 
     StreamReads(PravegaConnection connection, Stream stream, boolean failOnDataLoss) {
-        this(connection, stream, failOnDataLoss, new StreamGraph(connection, failOnDataLoss));
+        this(connection, stream, failOnDataLoss,
+                new StreamGraph(connection, failOnDataLoss), new SeenEvents(), new Turns());
     }
 
     StreamCut resolveStart(StreamBound start) {
@@ -53,8 +55,9 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
     /** The cut to which one micro-batch reads from {@code start}, at most up to {@code target}. */
     StreamCut next(StreamCut start, StreamCut target, ReadBudget budget) {
         Frontier frontier = from(start, target);
-        List<SegmentSlice> slices = frontier.slices(target, graph);
-        return frontier.after(budget.limit(slices, new SkipReader(connection, failOnDataLoss))).cut();
+        seen.tail(frontier.cut(), target);
+        SkipReader boundaries = new SkipReader(connection, failOnDataLoss, seen);
+        return frontier.after(budget.limit(frontier.slices(target, graph), boundaries, turns)).cut();
     }
 
     /** Everything between two cuts, however often the stream scaled. */
