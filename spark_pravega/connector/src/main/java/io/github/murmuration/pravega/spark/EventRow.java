@@ -3,13 +3,13 @@ package io.github.murmuration.pravega.spark;
 import io.pravega.client.segment.impl.Segment;
 import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** The row that a reader of a segment hands to Spark, of the wanted columns; the same one for every event. */
+/** The row that a reader of a segment hands to Spark, of the wanted columns; the same one for every event, without boxes. */
 final class EventRow {
-    private final GenericInternalRow row;
+    private final SpecificInternalRow row;
     private final int event;
     private final int offset;
 
@@ -17,12 +17,12 @@ final class EventRow {
         String[] names = columns.fieldNames();
         event = Arrays.asList(names).indexOf("event");
         offset = Arrays.asList(names).indexOf("offset");
-        row = new GenericInternalRow(names.length);
+        row = new SpecificInternalRow(columns);
         for (int column = 0; column < names.length; column++) {
             switch (names[column]) {
                 case "scope" -> row.update(column, UTF8String.fromString(segment.getScope()));
                 case "stream" -> row.update(column, UTF8String.fromString(segment.getStreamName()));
-                case "segment_id" -> row.update(column, segment.getSegmentId());
+                case "segment_id" -> row.setLong(column, segment.getSegmentId());
                 default -> { }
             }
         }
@@ -45,6 +45,6 @@ final class EventRow {
     }
 
     void setOffset(long position) {
-        row.update(offset, position);
+        row.setLong(offset, position);
     }
 }

@@ -1,6 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.StreamCut;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -26,7 +27,10 @@ final class PravegaBatch implements Batch {
             try (Connections.Lease lease = Connections.lease(options)) {
                 lease.connection().ensureExists(stream, options);
                 StreamReads reads = new StreamReads(lease.connection(), stream, options.failOnDataLoss());
-                partitions = reads.slices(reads.resolveStart(start), reads.resolveEnd(end)).stream()
+                StreamCut from = reads.resolveStart(start);
+                StreamCut to = reads.resolveEnd(end);
+                reads.requireInOrder(start, from, end);
+                partitions = reads.slices(from, to).stream()
                         .map(SegmentPartition::new).toArray(InputPartition[]::new);
             }
         }

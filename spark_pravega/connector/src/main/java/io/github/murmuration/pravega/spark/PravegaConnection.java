@@ -171,15 +171,6 @@ final class PravegaConnection {
         }
     }
 
-    boolean exists(Segment segment) {
-        try {
-            length(segment);
-            return true;
-        } catch (NoSuchSegmentException gone) {
-            return false;
-        }
-    }
-
     StreamSegmentsWithPredecessors successors(Segment segment) {
         return Waiting.on(controller.getSuccessors(segment));
     }
@@ -222,7 +213,7 @@ final class PravegaConnection {
             return Waiting.on(askOpenSegments(stream));
         } catch (StatusRuntimeException answer) {
             throw answer.getStatus().getCode() == Status.Code.NOT_FOUND
-                    ? PravegaException.streamReplaced(stream) : answer;
+                    ? PravegaException.noStream(stream) : answer;
         }
     }
 

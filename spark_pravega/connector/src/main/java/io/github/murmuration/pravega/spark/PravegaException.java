@@ -65,10 +65,15 @@ public final class PravegaException extends RuntimeException {
                 + PravegaOptions.FAIL_ON_DATA_LOSS + "=false they are passed over", cause);
     }
 
-    /** Nothing of where it was read is there any more. */
-    static PravegaException streamReplaced(Stream stream) {
-        return new PravegaException("no segment of " + stream.getScopedName() + " in which it was read before exists any "
-                + "more: the stream was deleted, perhaps to be created anew, or truncated beyond the place to read from, and "
-                + "events are lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS + "=false reading goes on at its head");
+    /** The stream is not there, or not any more. */
+    static PravegaException noStream(Stream stream) {
+        return new PravegaException("stream " + stream.getScopedName() + " does not exist: it was deleted");
+    }
+
+    /** The place to read from is in a stream that does not exist any more. */
+    static PravegaException createdAnew(Stream stream) {
+        return new PravegaException("stream " + stream.getScopedName() + " was deleted and created anew since the place to "
+                + "read from was taken: events may be lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS
+                + "=false the new stream is read from its head");
     }
 }

@@ -53,7 +53,11 @@ final class PravegaMicroBatchStream
     @Override
     public synchronized Offset initialOffset() {
         StreamReads from = reads();
-        return initialOffset.readOrCreate(() -> new PravegaOffset(from.resolveStart(start)));
+        return initialOffset.readOrCreate(() -> {
+            StreamCut first = from.resolveStart(start);
+            from.requireInOrder(start, first, bound);
+            return new PravegaOffset(first);
+        });
     }
 
     @Override
@@ -142,7 +146,8 @@ final class PravegaMicroBatchStream
             tail = reads().end(); // what is known is from the beginning of the batch
         }
         StreamCut consumed = PravegaOffset.of(latestConsumed.get()).cut();
-        return Map.of("lagBytes", Long.toString(reads().bytesBetween(consumed, tail)));
+        return Map.of("lagBytes", Long.toString(
+                reads().slices(consumed, tail).stream().mapToLong(SegmentSlice::bytes).sum()));
     }
 
     @Override

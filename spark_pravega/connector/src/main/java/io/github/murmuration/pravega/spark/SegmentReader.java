@@ -9,9 +9,9 @@ import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.types.StructType;
 
-/** Reads the events of a slice into rows of the wanted columns; events that nobody wants are not copied. */
+/** Reads the events of a slice into rows of the wanted columns; events are copied only where they have to be. */
 final class SegmentReader implements PartitionReader<InternalRow> {
-    private static final byte[] NOT_COPIED = {};
+    private static final byte[] UNWANTED = {};
 
     private final Connections.Lease lease;
     private final SegmentIterator<byte[]> events;
@@ -62,7 +62,8 @@ final class SegmentReader implements PartitionReader<InternalRow> {
         lease.close();
     }
 
-    private record EventDeserializer(boolean copying) implements Serializer<byte[]> {
+    /** Pravega's client allocates an array for each event: that array is handed on, if it holds nothing else. */
+    record EventDeserializer(boolean wanted) implements Serializer<byte[]> {
         @Override
         public ByteBuffer serialize(byte[] event) {
             return ByteBuffer.wrap(event);
@@ -70,8 +71,11 @@ final class SegmentReader implements PartitionReader<InternalRow> {
 
         @Override
         public byte[] deserialize(ByteBuffer event) {
-            if (!copying) {
-                return NOT_COPIED;
+            if (!wanted) {
+                return UNWANTED;
+            }
+            if (event.hasArray() && event.remaining() == event.array().length) {
+                return event.array();
             }
             if (event.hasArray() && event.array().length == event.remaining()) {
                 return event.array(); // of this event alone
