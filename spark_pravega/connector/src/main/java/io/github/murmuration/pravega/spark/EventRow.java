@@ -7,7 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.SpecificInternalRow;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.unsafe.types.UTF8String;
 
-/** The row that a reader of a segment hands to Spark, of the wanted columns; the same one for every event, without boxes. */
+/** The row that a reader of a segment hands to Spark, of the wanted columns: one for all events, without boxes. */
 final class EventRow {
     private final SpecificInternalRow row;
     private final int event;

@@ -41,7 +41,8 @@ final class Frontier {
     /** Whether reading from here comes to the target; not from behind it, nor from a stream that was deleted since. */
     boolean leadsTo(StreamCut target, SegmentGraph graph) {
         Set<Segment> ends = target.asImpl().getPositions().keySet();
-        return positions.keySet().stream().allMatch(segment -> ends.contains(segment) || isBefore(segment, target, graph));
+        return positions.keySet().stream()
+                .allMatch(segment -> ends.contains(segment) || isBefore(segment, target, graph));
     }
 
     /** What can be read from here in one step, empty slices left out. */
@@ -105,7 +106,7 @@ final class Frontier {
         return isBefore(segment, target, graph) ? graph.length(segment) : start;
     }
 
-    /** Whether the target lies behind the end of this segment, which is sealed then: a segment of it continues this one. */
+    /** Whether the target lies behind the end of this segment, which is sealed then: one of it continues this one. */
     private static boolean isBefore(Segment segment, StreamCut target, SegmentGraph graph) {
         Set<Segment> ends = target.asImpl().getPositions().keySet();
         if (ends.isEmpty() || ends.contains(segment)) {

@@ -18,17 +18,18 @@ enum OptionUse {
     private static final Set<String> TOLD = ConcurrentHashMap.newKeySet();
 
     /** Options that are not here are of use everywhere. */
-    private static final Map<String, Set<OptionUse>> OF = Map.of(
-            PravegaOptions.START_STREAM_CUT, EnumSet.of(BATCH_READ, STREAMING_READ),
-            PravegaOptions.END_STREAM_CUT, EnumSet.of(BATCH_READ, STREAMING_READ),
-            PravegaOptions.FAIL_ON_DATA_LOSS, EnumSet.of(BATCH_READ, STREAMING_READ),
-            PravegaOptions.MAX_EVENTS_PER_TRIGGER, EnumSet.of(STREAMING_READ),
-            PravegaOptions.MAX_BYTES_PER_TRIGGER, EnumSet.of(STREAMING_READ),
-            PravegaOptions.APPROX_BYTES_PER_TRIGGER, EnumSet.of(STREAMING_READ),
-            PravegaOptions.EXACTLY_ONCE, EnumSet.of(BATCH_WRITE, STREAMING_WRITE),
-            PravegaOptions.READ_AFTER_WRITE_CONSISTENCY, EnumSet.of(BATCH_WRITE, STREAMING_WRITE),
-            PravegaOptions.TRANSACTION_TIMEOUT_MS, EnumSet.of(BATCH_WRITE, STREAMING_WRITE),
-            PravegaOptions.ON_UNKNOWN_EPOCH, EnumSet.of(STREAMING_WRITE));
+    private static final Map<String, Set<OptionUse>> OF = Map.ofEntries(
+            Map.entry(PravegaOptions.START_STREAM_CUT, EnumSet.of(BATCH_READ, STREAMING_READ)),
+            Map.entry(PravegaOptions.END_STREAM_CUT, EnumSet.of(BATCH_READ, STREAMING_READ)),
+            Map.entry(PravegaOptions.FAIL_ON_DATA_LOSS, EnumSet.of(BATCH_READ, STREAMING_READ)),
+            Map.entry(PravegaOptions.MAX_EVENTS_PER_TRIGGER, EnumSet.of(STREAMING_READ)),
+            Map.entry(PravegaOptions.MAX_BYTES_PER_TRIGGER, EnumSet.of(STREAMING_READ)),
+            Map.entry(PravegaOptions.APPROX_BYTES_PER_TRIGGER, EnumSet.of(STREAMING_READ)),
+            Map.entry(PravegaOptions.EXACTLY_ONCE, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
+            Map.entry(PravegaOptions.READ_AFTER_WRITE_CONSISTENCY, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
+            Map.entry(PravegaOptions.TRANSACTION_TIMEOUT_MS, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
+            Map.entry(PravegaOptions.TRANSACTION_STATUS_POLL_INTERVAL_MS, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
+            Map.entry(PravegaOptions.ON_UNKNOWN_EPOCH, EnumSet.of(STREAMING_WRITE)));
 
     /** @param given the options of one read or write, without those of its table */
     void tellOthers(Set<String> given) {

@@ -2,6 +2,7 @@ package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamCut;
+import java.util.List;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -11,7 +12,7 @@ import org.apache.spark.sql.types.StructType;
 final class PravegaBatch implements Batch {
     private final PravegaOptions options;
     private final StructType columns;
-    private InputPartition[] partitions;
+    private List<SegmentSlice> slices;
 
     PravegaBatch(PravegaOptions options, StructType columns) {
         this.options = options;
@@ -19,8 +20,16 @@ final class PravegaBatch implements Batch {
     }
 
     @Override
-    public synchronized InputPartition[] planInputPartitions() {
-        if (partitions == null) {
+    public InputPartition[] planInputPartitions() {
+        return slices().stream().map(SegmentPartition::new).toArray(InputPartition[]::new);
+    }
+
+    long bytes() {
+        return slices().stream().mapToLong(SegmentSlice::bytes).sum();
+    }
+
+    private synchronized List<SegmentSlice> slices() {
+        if (slices == null) {
             Stream stream = options.stream();
             StreamBound start = options.start(StreamBound.EARLIEST);
             StreamBound end = options.end(StreamBound.LATEST);
@@ -30,11 +39,10 @@ final class PravegaBatch implements Batch {
                 StreamCut from = reads.resolveStart(start);
                 StreamCut to = reads.resolveEnd(end);
                 reads.requireInOrder(start, from, end);
-                partitions = reads.slices(from, to).stream()
-                        .map(SegmentPartition::new).toArray(InputPartition[]::new);
+                slices = reads.slices(from, to);
             }
         }
-        return partitions;
+        return slices;
     }
 
     @Override

@@ -72,8 +72,8 @@ public final class PravegaException extends RuntimeException {
 
     /** The place to read from is in a stream that does not exist any more. */
     static PravegaException createdAnew(Stream stream) {
-        return new PravegaException("stream " + stream.getScopedName() + " was deleted and created anew since the place to "
-                + "read from was taken: events may be lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS
+        return new PravegaException("stream " + stream.getScopedName() + " was deleted and created anew since the "
+                + "place to read from was taken: events may be lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS
                 + "=false the new stream is read from its head");
     }
 }

@@ -10,8 +10,8 @@ interface SegmentGraph {
     long length(Segment sealed);
 
     /**
-     * The segments that continue a sealed one, each with all that it continues; none of an open segment, at the end of a
-     * sealed stream, and of a segment that the stream does not know.
+     * The segments that continue a sealed one, each with all that it continues; none of an open segment, at the end of
+     * a sealed stream, and of a segment that the stream does not know.
      */
     Map<Segment, Set<Segment>> successors(Segment segment);
 }

@@ -6,6 +6,7 @@ import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.TruncatedDataException;
 import java.nio.ByteBuffer;
 import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.types.StructType;
 
@@ -16,10 +17,12 @@ final class SegmentReader implements PartitionReader<InternalRow> {
     private final Connections.Lease lease;
     private final SegmentIterator<byte[]> events;
     private final Segment segment;
+    private final long start;
     private final EventRow row;
 
     SegmentReader(PravegaOptions options, StructType columns, SegmentSlice slice) {
         segment = slice.segment();
+        start = slice.start();
         row = new EventRow(columns, segment);
         lease = Connections.lease(options);
         try {
@@ -54,6 +57,11 @@ final class SegmentReader implements PartitionReader<InternalRow> {
     @Override
     public InternalRow get() {
         return row.row();
+    }
+
+    @Override
+    public CustomTaskMetric[] currentMetricsValues() {
+        return new CustomTaskMetric[] {new BytesRead.OfTask(events.getOffset() - start)};
     }
 
     @Override

@@ -6,10 +6,11 @@ import io.pravega.client.stream.TruncatedDataException;
 import java.nio.ByteBuffer;
 
 /**
- * Finds event boundaries: where the tail was in the course of time, or else by reading over the events. Pravega 0.13 has
- * no server-side way.
+ * Finds event boundaries: where the tail was in the course of time, or else by reading over the events. Pravega 0.13
+ * has no server-side way.
  */
-record SkipReader(PravegaConnection connection, boolean failOnDataLoss, SeenEvents seen) implements ReadBudget.Boundaries {
+record SkipReader(PravegaConnection connection, boolean failOnDataLoss, SeenEvents seen)
+        implements ReadBudget.Boundaries {
     @Override
     public long leastBytes() {
         return seen.leastBytes();

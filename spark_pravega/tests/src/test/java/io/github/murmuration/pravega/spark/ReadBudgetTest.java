@@ -24,31 +24,31 @@ class ReadBudgetTest {
 
     @Test
     void withoutALimitAllIsRead() {
-        assertSame(slices, ReadBudget.of(ReadLimit.allAvailable()).limit(slices, EQUAL_EVENTS, new Turns()));
+        assertSame(slices, limited(ReadLimit.allAvailable()));
     }
 
     @Test
     void eventsAreSharedInProportion() {
         assertEquals(List.of(slice(1, 1500), slice(0, 500)),
-                ReadBudget.of(ReadLimit.maxRows(20)).limit(slices, EQUAL_EVENTS, new Turns()));
+                limited(ReadLimit.maxRows(20)));
     }
 
     @Test
     void bytesAreSharedInProportion() {
         assertEquals(List.of(slice(1, 1500), slice(0, 500)),
-                ReadBudget.of(ReadLimit.maxBytes(2000)).limit(slices, EQUAL_EVENTS, new Turns()));
+                limited(ReadLimit.maxBytes(2000)));
     }
 
     @Test
     void theSmallerLimitCounts() {
         ReadLimit both = ReadLimit.compositeLimit(new ReadLimit[] {ReadLimit.maxRows(4), ReadLimit.maxBytes(2000)});
-        assertEquals(List.of(slice(1, 300), slice(0, 100)), ReadBudget.of(both).limit(slices, EQUAL_EVENTS, new Turns()));
+        assertEquals(List.of(slice(1, 300), slice(0, 100)), limited(both));
     }
 
     @Test
     void oneEventIsReadHoweverLargeItIs() {
-        assertEquals(List.of(slice(1, 100)), ReadBudget.of(ReadLimit.maxBytes(1)).limit(slices, EQUAL_EVENTS, new Turns()));
-        assertEquals(List.of(slice(1, 100)), ReadBudget.of(ReadLimit.maxRows(1)).limit(slices, EQUAL_EVENTS, new Turns()));
+        assertEquals(List.of(slice(1, 100)), limited(ReadLimit.maxBytes(1)));
+        assertEquals(List.of(slice(1, 100)), limited(ReadLimit.maxRows(1)));
     }
 
     /** Segment 0 holds one event of 900 bytes; segment 1 has ever more of 100. */
@@ -96,15 +96,20 @@ class ReadBudgetTest {
     @Test
     void segmentsAreReadSideBySide() {
         CyclicBarrier both = new CyclicBarrier(2);
-        List<SegmentSlice> limited = ReadBudget.of(ReadLimit.maxRows(20)).limit(slices, (slice, atLeast, events, bytes) -> {
+        ReadBudget.Boundaries waiting = (slice, atLeast, events, bytes) -> {
             try {
                 both.await(10, TimeUnit.SECONDS);
             } catch (Exception alone) {
                 throw new AssertionError(alone);
             }
             return EQUAL_EVENTS.offset(slice, atLeast, events, bytes);
-        }, new Turns());
-        assertEquals(List.of(slice(1, 1500), slice(0, 500)), limited);
+        };
+        assertEquals(List.of(slice(1, 1500), slice(0, 500)),
+                ReadBudget.of(ReadLimit.maxRows(20)).limit(slices, waiting, new Turns()));
+    }
+
+    private List<SegmentSlice> limited(ReadLimit limit) {
+        return ReadBudget.of(limit).limit(slices, EQUAL_EVENTS, new Turns());
     }
 
     private static SegmentSlice slice(long segment, long end) {

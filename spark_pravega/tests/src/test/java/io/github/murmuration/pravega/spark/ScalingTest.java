@@ -88,7 +88,8 @@ class ScalingTest extends SparkTest {
         appendInOrder(source, 100, 200);
         scale(source, List.of(0L), Map.of(0.0, 0.5, 0.5, 1.0));
         appendInOrder(source, 200, 300);
-        StreamingQuery query = copy(readStream(source).option("max_events_per_trigger", 35).load(), stream(1), checkpoint)
+        StreamingQuery query = copy(
+                readStream(source).option("max_events_per_trigger", 35).load(), stream(1), checkpoint)
                 .trigger(Trigger.AvailableNow()).start();
         query.awaitTermination();
 
