@@ -89,8 +89,9 @@ public final class PravegaCatalog extends ScopeCatalog implements TableCatalog {
             Stream stream = stream(table);
             return ask(connection -> {
                 Waiting.on(connection.controller().sealStream(stream.getScope(), stream.getStreamName()));
+                Waiting.on(connection.controller().deleteStream(stream.getScope(), stream.getStreamName()));
                 connection.forget(stream);
-                return Waiting.on(connection.controller().deleteStream(stream.getScope(), stream.getStreamName()));
+                return true;
             });
         } catch (NoSuchTableException absent) {
             return false;
@@ -125,9 +126,9 @@ public final class PravegaCatalog extends ScopeCatalog implements TableCatalog {
 
     /** Without what Spark adds: the owner, options once more, and its default format where none is named. */
     private static Map<String, String> properties(Map<String, String> given) {
-        Set<String> formats = Set.of(PravegaTableProvider.SHORT_NAME, SQLConf.get().defaultDataSourceName());
         String format = given.getOrDefault(PROP_PROVIDER, PravegaTableProvider.SHORT_NAME);
-        if (!formats.contains(format.toLowerCase(Locale.ROOT))) {
+        if (!format.equalsIgnoreCase(PravegaTableProvider.SHORT_NAME)
+                && !format.equalsIgnoreCase(SQLConf.get().defaultDataSourceName())) {
             throw new IllegalArgumentException("tables of this catalog are streams of pravega, not of " + format);
         }
         Map<String, String> properties = new HashMap<>();

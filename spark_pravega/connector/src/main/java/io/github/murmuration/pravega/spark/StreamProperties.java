@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.spark.sql.connector.catalog.TableChange;
 
 /** The configuration of a stream as properties of a table: the options that a created stream takes it from. */
@@ -46,7 +47,7 @@ final class StreamProperties {
     }
 
     /**
-     * A configuration after changes of the table's properties; the stream's tags stay.
+     * A configuration after changes of the table's properties; what these do not tell, as tags, stays.
      *
      * @throws UnsupportedOperationException if something else is to be changed
      */
@@ -62,9 +63,11 @@ final class StreamProperties {
                         + "properties, by SET TBLPROPERTIES and UNSET TBLPROPERTIES: " + NAMES);
             }
         }
+        StreamConfiguration told = new PravegaOptions(of(current)).streamConfiguration();
         StreamConfiguration changed = new PravegaOptions(properties).streamConfiguration();
-        return StreamConfiguration.builder().scalingPolicy(changed.getScalingPolicy())
-                .retentionPolicy(changed.getRetentionPolicy()).tags(current.getTags()).build();
+        boolean keeps = Objects.equals(changed.getRetentionPolicy(), told.getRetentionPolicy());
+        return current.toBuilder().scalingPolicy(changed.getScalingPolicy())
+                .retentionPolicy(keeps ? current.getRetentionPolicy() : changed.getRetentionPolicy()).build();
     }
 
     /** @throws IllegalArgumentException if a stream has no such property */

@@ -56,6 +56,17 @@ class CatalogTest extends CatalogsTest {
     }
 
     @Test
+    void pravegaMayBeSparksDefaultFormat() {
+        spark().conf().set("spark.sql.sources.default", "pravega");
+        try {
+            sql("CREATE TABLE pravega.test.`created-4` USING pravega");
+        } finally {
+            spark().conf().unset("spark.sql.sources.default");
+        }
+        assertTrue(streams().checkStreamExists(SCOPE, "created-4"));
+    }
+
+    @Test
     void tablesAreListedWithoutWhatIsNotForUsers() throws Exception {
         sql("CREATE NAMESPACE pravega.listed");
         sql("CREATE TABLE pravega.listed.source");
