@@ -48,7 +48,7 @@ final class EpochAppend {
         if (state == EpochState.APPENDED) {
             EpochStep.APPENDED.reached(log.query(), itself);
         } else {
-            LOG.info("Epoch {} of query {} was begun in transactions by another driver", epoch, log.query());
+            LOG.info("Epoch {} of query {} was begun in transactions by another attempt", epoch, log.query());
         }
         return state;
     }
@@ -63,13 +63,15 @@ final class EpochAppend {
                 return EpochState.FENCED;
             }
             if (targets.equals(earlier.appendedTo())) {
+                segments.requireNotBehind(targets, epoch);
                 segments.goTo(targets);
                 return EpochState.ABSENT;
             }
             if (segments.fence(earlier, epoch, ifUnknown) == EpochState.APPENDED) {
                 return EpochState.APPENDED;
             }
-        } while (!log.replace(earlier.withAppendsTo(targets)));
+            // Spark has logged the epoch before: so a driver that is still at it finds here that it is done.
+        } while (!log.replace(new EpochRecord(epoch - 1, true, List.of(), targets)));
         segments.goTo(targets);
         segments.named(epoch);
         return EpochState.ABSENT;

@@ -29,7 +29,7 @@ final class EpochCommit {
     private final EpochRecord written;
     private final Function<EpochRecord, EpochState> fence;
     private final UnknownEpoch onUnknown;
-    private boolean begun;
+    private volatile boolean begun;
 
     /** @param fence sees to it that the epoch is not appended to a segment which the given record of an earlier one names */
     EpochCommit(EpochLog log, Transactions transactions, EpochRecord written,

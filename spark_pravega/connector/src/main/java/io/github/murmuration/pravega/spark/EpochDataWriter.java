@@ -58,7 +58,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
             kept = new KeptEvents.Builder(stream);
         }
         boolean toOneSegment = segments == 1 || segments > 1 && routingKey == null;
-        keptBytes += KeptEvents.bytes(event);
+        keptBytes += KeptEvents.bytes(event) + (routingKey == null ? 0 : 2L * routingKey.length());
         return toOneSegment && keptBytes <= limitBytes && stream.equals(kept.stream());
     }
 

@@ -30,10 +30,6 @@ record EpochRecord(long epoch, boolean committed, List<TransactionId> transactio
         this(epoch, false, transactions, List.of());
     }
 
-    EpochRecord withAppendsTo(List<Segment> segments) {
-        return new EpochRecord(epoch, committed, transactions, segments);
-    }
-
     /** @throws PravegaException if {@code next} is an epoch before the recorded one */
     void requireNotAfter(long next) {
         if (epoch > next) {

@@ -1,29 +1,44 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Where a query that this JVM runs appends its small epochs: each to one segment, to the next segment the next.
  *
  * <p>As long as one epoch follows the other here, no other driver can have begun the next one before this: what the
- * query's record tells is known, and what a vanished segment held does not matter.
+ * query's record tells is known, and what a vanished segment held does not matter. That outlives the connection, which
+ * ends between epochs that are far apart.
  */
 final class EpochSegments {
-    private static final long NONE = -1;
+    private static final Logger LOG = LoggerFactory.getLogger(EpochSegments.class);
+    /** What this JVM did of each query, by cluster and query. */
+    private static final Map<List<Object>, Done> DONE = new ConcurrentHashMap<>();
+
+    /** Epochs: the last that was written, that for which the segments were named, and that which was to be appended. */
+    private static final class Done {
+        private long written = -1;
+        private long named = -1;
+        private long tried = -1;
+    }
 
     private final Function<Segment, SegmentEpochs> open;
+    private final Done done;
     private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
     private List<Segment> segments = List.of();
-    private long last = NONE;
-    private long named = NONE;
 
-    EpochSegments(Function<Segment, SegmentEpochs> open) {
+    EpochSegments(URI cluster, UUID query, Function<Segment, SegmentEpochs> open) {
         this.open = open;
+        done = DONE.computeIfAbsent(List.of(cluster, query), absent -> new Done());
     }
 
     /** The segment of an epoch, the same whenever it is asked for. */
@@ -44,17 +59,33 @@ final class EpochSegments {
 
     /** It names others since this epoch, by this JVM: none was appended to them before. */
     synchronized void named(long epoch) {
-        named = epoch;
+        done.named = epoch;
     }
 
     /** The epoch is written, by whatever way. */
     synchronized void written(long epoch) {
-        last = epoch;
+        done.written = epoch;
     }
 
-    /** See {@link SegmentEpochs#append}. */
+    /** See {@link SegmentEpochs#append}. An epoch that this JVM begins and finds there is another driver's. */
     synchronized EpochState append(long epoch, ByteBuffer events) {
-        return epochs.computeIfAbsent(of(segments, epoch), open).append(epoch, events);
+        boolean begins = follows(epoch) && done.tried != epoch;
+        done.tried = epoch;
+        return epochs.computeIfAbsent(of(segments, epoch), open).append(epoch, events, begins);
+    }
+
+    /** @throws PravegaException if one of the segments, which a record names, holds a later epoch */
+    synchronized void requireNotBehind(List<Segment> named, long epoch) {
+        if (follows(epoch)) {
+            return;
+        }
+        for (Segment segment : named) {
+            try {
+                epochs.computeIfAbsent(segment, open).requireNotBehind(epoch);
+            } catch (SegmentEndedException gone) {
+                LOG.debug("{} is gone, and what it held of epochs", segment, gone);
+            }
+        }
     }
 
     /**
@@ -66,11 +97,13 @@ final class EpochSegments {
         if (earlier.appendedTo().isEmpty()) {
             return EpochState.FENCED;
         }
+        requireNotBehind(earlier.appendedTo(), epoch);
         Segment segment = of(earlier.appendedTo(), epoch);
         try {
             return epochs.computeIfAbsent(segment, open).fence(epoch);
         } catch (SegmentEndedException gone) {
-            return follows(epoch) || named == epoch ? EpochState.FENCED : ifUnknown.apply(segment);
+            boolean isOurs = follows(epoch) && done.tried != epoch || done.named == epoch;
+            return isOurs ? EpochState.FENCED : ifUnknown.apply(segment);
         }
     }
 
@@ -82,6 +115,6 @@ final class EpochSegments {
     }
 
     private boolean follows(long epoch) {
-        return last != NONE && last == epoch - 1;
+        return done.written >= 0 && done.written == epoch - 1;
     }
 }

@@ -39,6 +39,7 @@ import io.pravega.client.tables.KeyValueTableClientConfiguration;
 import io.pravega.client.tables.KeyValueTableConfiguration;
 import io.pravega.client.tables.impl.KeyValueTableFactoryImpl;
 import io.pravega.shared.security.auth.AccessOperation;
+import java.net.URI;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -66,6 +67,7 @@ final class PravegaConnection {
 
     private static final long FIXED_SEGMENTS_SECONDS = 10;
 
+    private final URI cluster;
     private final ConnectionPool pool;
     private final Controller controller;
     private final StreamManager streams;
@@ -88,6 +90,7 @@ final class PravegaConnection {
 
     PravegaConnection(ClientConfig config) {
         SocketConnectionFactoryImpl connections = new SocketConnectionFactoryImpl(config);
+        cluster = config.getControllerURI();
         pool = new ConnectionPoolImpl(config, connections);
         controller = new ControllerImpl(
                 ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
@@ -119,7 +122,7 @@ final class PravegaConnection {
     /** Where a query appends small epochs, as far as this JVM knows. */
     EpochSegments epochSegments(UUID query) {
         return epochSegments.computeIfAbsent(query, ignored ->
-                new EpochSegments(segment -> new SegmentEpochs(controller, pool, segment, query)));
+                new EpochSegments(cluster, query, segment -> new SegmentEpochs(controller, pool, segment, query)));
     }
 
     /**

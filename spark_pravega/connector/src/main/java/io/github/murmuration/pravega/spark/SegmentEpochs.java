@@ -38,6 +38,8 @@ final class SegmentEpochs {
     private static final int ATTEMPTS = 12;
     private static final long FIRST_PAUSE_MS = 100;
     private static final long LONGEST_PAUSE_MS = 10_000;
+    private static final long SEAL_SECONDS = 10;
+    private static final long SEAL_POLL_MS = 20;
     /** Where an append does not care what the segment's length is; so the segment store has it for every other writer. */
     private static final long ANY_OFFSET = -1;
 
@@ -68,16 +70,33 @@ final class SegmentEpochs {
     /**
      * Appends all of an epoch or nothing, unless that was done before; durable and readable on return.
      *
+     * @param begins whether nobody but another driver can have appended it before
      * @return what the epoch is now: appended or fenced
-     * @throws SegmentEndedException if the segment is sealed or gone; then nothing was appended
-     * @throws PravegaException if the segment holds a later epoch
+     * @throws SegmentEndedException if the segment is sealed or gone; whether the epoch is there, {@link #fence} tells
+     * @throws PravegaException if the segment holds a later epoch, or this one of another driver
      */
-    synchronized EpochState append(long epoch, ByteBuffer events) {
+    synchronized EpochState append(long epoch, ByteBuffer events, boolean begins) {
+        boolean[] sent = new boolean[1];
         return retried(() -> {
             connect();
+            if (state(epoch) == EpochState.APPENDED && begins && !sent[0]) {
+                throw PravegaException.setBack(epoch, epoch);
+            }
             if (state(epoch) == EpochState.ABSENT) {
+                sent[0] = true;
                 send(2 * epoch, events);
             }
+            return state(epoch);
+        });
+    }
+
+    /**
+     * @throws SegmentEndedException if the segment is gone
+     * @throws PravegaException if it holds a later epoch
+     */
+    synchronized void requireNotBehind(long epoch) {
+        retried(() -> {
+            connect();
             return state(epoch);
         });
     }
@@ -98,7 +117,7 @@ final class SegmentEpochs {
             Reply reply = ask(id -> new WireCommands.UpdateSegmentAttribute(
                     id, segment.getScopedName(), writer, 2 * epoch + 1, number, permission));
             if (reply instanceof WireCommands.SegmentIsSealed) {
-                return EpochState.FENCED;
+                return stateOnceSealed(epoch);
             }
             if (!expect(WireCommands.SegmentAttributeUpdated.class, reply).isSuccess()) {
                 throw new PravegaException(segment.getScopedName() + ": another driver of the query writes there");
@@ -106,6 +125,20 @@ final class SegmentEpochs {
             close(); // the connection still has the number before
             return EpochState.FENCED;
         });
+    }
+
+    /** A segment refuses what comes after its seal, before what came in front of the seal can be seen. */
+    private EpochState stateOnceSealed(long epoch) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(SEAL_SECONDS);
+        while (!expect(WireCommands.StreamSegmentInfo.class, ask(id ->
+                new WireCommands.GetStreamSegmentInfo(id, segment.getScopedName(), permission))).isSealed()) {
+            if (System.nanoTime() > end) {
+                throw new PravegaException(segment.getScopedName() + " refuses appends, and is not sealed");
+            }
+            Waiting.sleep(SEAL_POLL_MS, TimeUnit.MILLISECONDS);
+        }
+        number = setUp(writer);
+        return state(epoch) == EpochState.ABSENT ? EpochState.FENCED : state(epoch);
     }
 
     synchronized void close() {
@@ -171,7 +204,7 @@ final class SegmentEpochs {
         return type.cast(reply);
     }
 
-    /** After any failure it is unknown what was done: the next attempt asks the segment. */
+    /** After any failure it is unknown what was done: the next attempt, or the next call, asks the segment anew. */
     private EpochState retried(Supplier<EpochState> task) {
         long pauseMs = FIRST_PAUSE_MS;
         for (int attempt = 1; ; attempt++) {
@@ -186,6 +219,9 @@ final class SegmentEpochs {
                     throw failed;
                 }
                 LOG.warn("{} is asked again: {}", segment.getScopedName(), failed.toString());
+            } catch (RuntimeException | Error failed) { // an interruption, too
+                close();
+                throw failed;
             }
             Waiting.sleep(pauseMs, TimeUnit.MILLISECONDS);
             pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);

@@ -37,7 +37,15 @@ final class TransactionalWrites {
         if (lease == null) {
             lease = lease();
         }
-        PravegaConnection connection = lease.connection();
+        try {
+            return writerFactory(lease.connection());
+        } catch (RuntimeException | Error failed) { // Spark does not abort then
+            end();
+            throw failed;
+        }
+    }
+
+    private TransactionalWriterFactory writerFactory(PravegaConnection connection) {
         options.targetStream().ifPresent(
                 stream -> connection.ensureExists(Stream.of(options.scope(), stream), options));
         WrittenTransactions written = new WrittenTransactions(

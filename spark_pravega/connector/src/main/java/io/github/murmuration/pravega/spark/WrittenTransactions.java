@@ -1,7 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.apache.spark.util.AccumulatorV2;
 
@@ -12,7 +12,8 @@ import org.apache.spark.util.AccumulatorV2;
 final class WrittenTransactions extends AccumulatorV2<TransactionId, List<TransactionId>> {
     private static final long serialVersionUID = 1L;
 
-    private final ArrayList<TransactionId> written = new ArrayList<>();
+    /** A heartbeat may look while the task adds. */
+    private final CopyOnWriteArrayList<TransactionId> written = new CopyOnWriteArrayList<>();
     private final transient Consumer<TransactionId> onDriver;
 
     /** @param onDriver is told of each, in a thread of Spark's scheduler, which must not wait */

@@ -8,6 +8,7 @@ import io.pravega.client.control.impl.Controller;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.commons.lang3.exception.ExceptionUtils;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.StreamingQuery;
@@ -44,7 +45,9 @@ class KeptRowsTest extends SparkTest {
             }
         })) {
             StreamingQuery failing = copyWithoutKeys(oneTaskKeeps(source), target, checkpoint).start();
-            assertThrows(StreamingQueryException.class, failing::processAllAvailable);
+            StreamingQueryException failure =
+                    assertThrows(StreamingQueryException.class, failing::processAllAvailable);
+            assertTrue(ExceptionUtils.getStackTrace(failure).contains("the driver dies"), failure::toString);
             StreamingQuery query = copyWithoutKeys(oneTaskKeeps(source), target, checkpoint).start();
             query.processAllAvailable();
             query.stop();

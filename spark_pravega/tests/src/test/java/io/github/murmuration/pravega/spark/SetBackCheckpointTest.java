@@ -9,9 +9,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -46,6 +49,32 @@ class SetBackCheckpointTest extends SparkTest {
 
         copyMore(source, target, checkpoint, 70, 80);
         assertEquals(range(0, 80), numbers(target));
+    }
+
+    /** Six epochs in twelve segments: no segment has had a second one. */
+    @Test
+    void itIsAnErrorThoughTheEpochsSegmentKnowsNoLaterOne() throws Exception {
+        String source = stream(1);
+        String target = stream(12);
+        Path checkpoint = folder.resolve("checkpoint");
+        Path copy = folder.resolve("copy");
+        for (int epoch = 0; epoch < 6; epoch++) {
+            append(source, 10 * epoch, 10 * epoch + 10);
+            run(copyWithoutKeys(readStream(source).load().select("event"), target, checkpoint));
+            if (epoch == 1) {
+                copyTree(checkpoint, copy);
+            }
+        }
+        StreamingQuery query = copyWithoutKeys(readStream(source).load().select("event"), target, copy).start();
+        StreamingQueryException failure = assertThrows(StreamingQueryException.class, query::processAllAvailable);
+        assertTrue(failure.getMessage().contains("set back"), failure::getMessage);
+        assertEquals(range(0, 60), numbers(target));
+    }
+
+    private static void run(DataStreamWriter<Row> query) throws Exception {
+        StreamingQuery started = query.start();
+        started.processAllAvailable();
+        started.stop();
     }
 
     private static void copyMore(String source, String target, Path checkpoint, int from, int until) throws Exception {
