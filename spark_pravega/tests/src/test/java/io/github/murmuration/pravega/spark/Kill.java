@@ -13,9 +13,9 @@ import java.util.Random;
 record Kill(boolean ofDriver, int epoch, boolean afterTasks, long delayMs) {
     /** Small epochs take less, so such a kill comes in a later one. */
     private static final int MAX_DELAY_MS = 1000;
-    /** What takes an append some ten and a commit some hundred, on busy machines a multiple. */
+    /** An append takes some ten ms and a commit some hundred, on a busy machine a multiple. */
     private static final int MAX_DELAY_AFTER_TASKS_MS = 200;
-    /** Before so many last ones all is done, so that no kill comes too late. */
+    /** In so many last epochs nothing is killed, so that no kill comes too late. */
     private static final int UNTOUCHED = 8;
 
     /** So many of drivers and of executors, in random order; half of them in epochs that are large or have keys. */

@@ -28,7 +28,7 @@ final class KilledCluster implements AutoCloseable {
     private record Progress(long begun, long done) {
     }
 
-    /** A killed driver, the how manieth, and the ends of the target's segments then. */
+    /** A killed driver, by its number, how far the query was, and the ends of the target's segments then. */
     record Death(int driver, long begun, long done, Map<Long, Long> ends) {
     }
 
