@@ -56,10 +56,18 @@ final class AppendingDataWriter implements DataWriter<InternalRow> {
         // What is written stays written.
     }
 
+    /** Waits for what is sent, also if the query was stopped, which interrupts its tasks. */
     @Override
     public void close() {
-        writers.values().forEach(EventStreamWriter::close);
-        lease.close();
+        boolean interrupted = Thread.interrupted();
+        try {
+            writers.values().forEach(EventStreamWriter::close);
+        } finally {
+            lease.close();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private EventStreamWriter<byte[]> open(String name) {
