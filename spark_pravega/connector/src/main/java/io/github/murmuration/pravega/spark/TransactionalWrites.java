@@ -80,16 +80,18 @@ final class TransactionalWrites {
     void abort(List<TransactionId> written) {
         try (Connections.Lease last = lease()) {
             transactions(last).abort(written);
+        } finally {
+            letGo();
         }
-        letGo();
     }
 
     /** The write has failed: what of it is still open expires. */
     void letGo() {
         try (Connections.Lease last = lease()) {
             last.connection().leases().endAll(write);
+        } finally {
+            end();
         }
-        end();
     }
 
     /** The write is over. */
