@@ -14,14 +14,17 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 final class AppendingDataWriter implements DataWriter<InternalRow> {
     private final PravegaOptions options;
     private final EventColumns columns;
+    private final boolean prompt;
     private final Connections.Lease lease;
     private final RoutingKeys routingKeys = new RoutingKeys();
     private final Map<String, EventStreamWriter<byte[]>> writers = new HashMap<>();
     private final OutstandingBytes outstanding = new OutstandingBytes();
 
-    AppendingDataWriter(PravegaOptions options, EventColumns columns) {
+    /** @param prompt whether events are sent at once, although together they would cost less */
+    AppendingDataWriter(PravegaOptions options, EventColumns columns, boolean prompt) {
         this.options = options;
         this.columns = columns;
+        this.prompt = prompt;
         lease = Connections.lease(options);
     }
 
@@ -53,15 +56,24 @@ final class AppendingDataWriter implements DataWriter<InternalRow> {
         // What is written stays written.
     }
 
+    /** Waits for what is sent, also if the query was stopped, which interrupts its tasks. */
     @Override
     public void close() {
-        writers.values().forEach(EventStreamWriter::close);
-        lease.close();
+        boolean interrupted = Thread.interrupted();
+        try {
+            writers.values().forEach(EventStreamWriter::close);
+        } finally {
+            lease.close();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private EventStreamWriter<byte[]> open(String name) {
         Stream stream = Stream.of(options.scope(), name);
-        lease.connection().ensureExists(stream, options);
-        return lease.connection().eventWriter(stream);
+        PravegaConnection connection = lease.connection();
+        connection.ensureExists(stream, options);
+        return prompt ? connection.promptWriters().writer(stream) : connection.eventWriter(stream);
     }
 }

@@ -6,11 +6,11 @@ import org.apache.spark.sql.connector.write.DataWriterFactory;
 import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory;
 
 /** Makes the writers without transactions, on the executors. */
-record AppendingWriterFactory(PravegaOptions options, EventColumns columns)
+record AppendingWriterFactory(PravegaOptions options, EventColumns columns, boolean prompt)
         implements DataWriterFactory, StreamingDataWriterFactory {
     @Override
     public DataWriter<InternalRow> createWriter(int partition, long task) {
-        return new AppendingDataWriter(options, columns);
+        return new AppendingDataWriter(options, columns, prompt);
     }
 
     @Override

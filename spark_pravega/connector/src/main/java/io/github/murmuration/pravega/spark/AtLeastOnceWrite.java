@@ -10,10 +10,13 @@ import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
 final class AtLeastOnceWrite implements BatchWrite, StreamingWrite {
     private final PravegaOptions options;
     private final EventColumns columns;
+    private final boolean prompt;
 
-    AtLeastOnceWrite(PravegaOptions options, EventColumns columns) {
+    /** @param prompt whether its events are to be written one by one, as they come */
+    AtLeastOnceWrite(PravegaOptions options, EventColumns columns, boolean prompt) {
         this.options = options;
         this.columns = columns;
+        this.prompt = prompt;
     }
 
     @Override
@@ -56,6 +59,6 @@ final class AtLeastOnceWrite implements BatchWrite, StreamingWrite {
             options.targetStream().ifPresent(
                     stream -> lease.connection().ensureExists(Stream.of(options.scope(), stream), options));
         }
-        return new AppendingWriterFactory(options, columns);
+        return new AppendingWriterFactory(options, columns, prompt);
     }
 }

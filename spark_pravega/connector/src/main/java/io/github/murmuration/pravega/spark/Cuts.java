@@ -23,14 +23,6 @@ final class Cuts {
         return new StreamCutImpl(one.asImpl().getStream(), positions);
     }
 
-    /** Bytes from one cut to a later one in the segments that both contain, and in those that only the later has. */
-    static long bytesBetween(StreamCut start, StreamCut end) {
-        Map<Segment, Long> from = start.asImpl().getPositions();
-        return end.asImpl().getPositions().entrySet().stream()
-                .mapToLong(position -> Math.max(0, position.getValue() - from.getOrDefault(position.getKey(), 0L)))
-                .sum();
-    }
-
     private static int epoch(StreamCut cut) {
         return cut.asImpl().getPositions().keySet().stream()
                 .mapToInt(segment -> NameUtils.getEpoch(segment.getSegmentId())).max().orElse(0);

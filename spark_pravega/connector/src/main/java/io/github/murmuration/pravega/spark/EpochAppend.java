@@ -4,72 +4,76 @@ import io.pravega.client.segment.impl.Segment;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Commits a small epoch by one append to one segment of its stream: readable as a whole or not at all.
  *
- * <p>The append's number is the epoch's and its writer is the query, so an epoch that comes again finds that it was
- * done. The record of the query names the segments, for a driver that comes after a crash when the stream has scaled.
+ * <p>The segment keeps the epoch's number, so an epoch that comes again finds that it was done. The record of the query
+ * names the segments, for a driver that comes after a crash when the stream has scaled.
  */
 final class EpochAppend {
-    private final PravegaConnection connection;
+    private static final Logger LOG = LoggerFactory.getLogger(EpochAppend.class);
+
     private final EpochLog log;
-    private final UUID query;
+    private final EpochSegments segments;
     private final long epoch;
     private final List<Segment> targets;
-    private boolean done;
+    private final Function<Segment, EpochState> ifUnknown;
 
-    EpochAppend(PravegaConnection connection, EpochLog log, UUID query, long epoch, List<Segment> targets) {
-        this.connection = connection;
+    /** @param ifUnknown see {@link EpochSegments#fence} */
+    EpochAppend(EpochLog log, EpochSegments segments, long epoch, List<Segment> targets,
+            Function<Segment, EpochState> ifUnknown) {
         this.log = log;
-        this.query = query;
+        this.segments = segments;
         this.epoch = epoch;
         this.targets = targets;
+        this.ifUnknown = ifUnknown;
     }
 
-    /** Tries; afterwards {@link #isDone} tells whether the epoch is written, or has to be by transactions. */
-    void run(ByteBuffer events) {
-        EpochRecord none = new EpochRecord(epoch, List.of());
-        EpochStep.WRITTEN.reached(none);
-        try {
-            EpochSegments segments = connection.appending().get(query);
-            if (segments == null || !segments.are(targets)) {
-                if (!nameInRecord()) {
-                    return;
-                }
-                connection.endAppends(query);
-                segments = new EpochSegments(targets, each -> connection.numberedAppends(each, query));
-                connection.appending().put(query, segments);
-            }
-            segments.append(epoch, events);
-            done = true;
-        } catch (SegmentEndedException ended) {
-            connection.forgetSegments(targets.get(0).getStream());
-            return;
+    /**
+     * The epoch is appended, or must be written in transactions: then it is appended nowhere and will not be.
+     *
+     * @throws SegmentEndedException if the segment has ended, and with it what is known of the stream; nothing is appended
+     */
+    EpochState run(ByteBuffer events) {
+        EpochRecord itself = new EpochRecord(epoch, List.of());
+        EpochStep.WRITTEN.reached(log.query(), itself);
+        EpochState state = segments.go(targets, epoch) ? EpochState.ABSENT : nameInRecord();
+        if (state == EpochState.ABSENT) {
+            state = segments.append(epoch, events);
         }
-        EpochStep.COMMITTED.reached(none);
+        if (state == EpochState.APPENDED) {
+            EpochStep.APPENDED.reached(log.query(), itself);
+        } else {
+            LOG.info("Epoch {} of query {} was begun in transactions by another attempt", epoch, log.query());
+        }
+        return state;
     }
 
-    boolean isDone() {
-        return done;
-    }
-
-    /** Makes the record name the targets; false if an earlier attempt has written the epoch, or begun to, elsewhere. */
-    private boolean nameInRecord() {
+    /** Makes the record name the targets, unless an earlier attempt has written the epoch, or begun to, elsewhere. */
+    private EpochState nameInRecord() {
         EpochRecord earlier;
         do {
-            earlier = log.read().orElse(new EpochRecord(-1, true, List.of(), List.of()));
+            earlier = log.read().orElse(EpochRecord.NONE);
             earlier.requireNotAfter(epoch);
             if (earlier.epoch() == epoch) {
-                return false;
+                return EpochState.FENCED;
             }
             if (targets.equals(earlier.appendedTo())) {
-                return true;
+                segments.requireNotBehind(targets, epoch);
+                segments.goTo(targets);
+                return EpochState.ABSENT;
             }
-            if (connection.appended(earlier, query, epoch)) {
-                return false;
+            if (segments.fence(earlier, epoch, ifUnknown) == EpochState.APPENDED) {
+                return EpochState.APPENDED;
             }
-        } while (!log.replace(earlier.withAppendsTo(targets)));
-        return true;
+            // Spark has logged the epoch before: so a driver that is still at it finds here that it is done.
+        } while (!log.replace(new EpochRecord(epoch - 1, true, List.of(), targets)));
+        segments.goTo(targets);
+        segments.named(epoch);
+        return EpochState.ABSENT;
     }
 }

@@ -7,8 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,48 +27,57 @@ final class EpochCommit {
     private final EpochLog log;
     private final Transactions transactions;
     private final EpochRecord written;
-    private final Predicate<EpochRecord> appended;
+    private final Function<EpochRecord, EpochState> fence;
+    private final UnknownEpoch onUnknown;
+    private volatile boolean begun;
 
-    /** @param appended whether the epoch was appended, to the segment which the given record of an earlier one names */
-    EpochCommit(EpochLog log, Transactions transactions, EpochRecord written, Predicate<EpochRecord> appended) {
+    /** @param fence sees to it that the epoch is not appended to a segment which the given record of an earlier one names */
+    EpochCommit(EpochLog log, Transactions transactions, EpochRecord written,
+            Function<EpochRecord, EpochState> fence, UnknownEpoch onUnknown) {
         this.log = log;
         this.transactions = transactions;
         this.written = written;
-        this.appended = appended;
+        this.fence = fence;
+        this.onUnknown = onUnknown;
     }
 
     void run() {
-        EpochStep.WRITTEN.reached(written);
+        EpochStep.WRITTEN.reached(log.query(), written);
         EpochRecord decided = decide();
-        EpochStep.RECORDED.reached(decided);
+        EpochStep.RECORDED.reached(log.query(), decided);
         if (!decided.committed()) {
             transactions.commit(open(decided.transactions()));
             log.replaceMeanwhile(decided.asCommitted());
         }
-        EpochStep.COMMITTED.reached(decided);
+        EpochStep.COMMITTED.reached(log.query(), decided);
         transactions.abort(without(written.transactions(), decided.transactions()));
+    }
+
+    /** Whether a record may name the transactions: from then on they must not be aborted. */
+    boolean hasBegun() {
+        return begun;
     }
 
     /** The transactions that make up the epoch, durably recorded. */
     private EpochRecord decide() {
         EpochRecord decision;
         do {
-            Optional<EpochRecord> earlier = log.read();
-            earlier.ifPresent(record -> record.requireNotAfter(written.epoch()));
-            boolean repeated = earlier.isPresent() && earlier.get().epoch() == written.epoch();
-            decision = repeated ? repaired(earlier.get()) : after(earlier.orElse(written));
-            if (repeated && decision.equals(earlier.get())) {
+            EpochRecord earlier = log.read().orElse(EpochRecord.NONE);
+            earlier.requireNotAfter(written.epoch());
+            decision = earlier.epoch() == written.epoch() ? repaired(earlier) : after(earlier);
+            if (decision.equals(earlier)) {
                 LOG.info("Epoch {} was recorded by an earlier attempt, which is completed now", written.epoch());
                 return decision;
             }
+            begun = true;
         } while (!log.replace(decision));
         return decision;
     }
 
     /** What this attempt wrote, unless an earlier one has appended the epoch: then no transactions at all. */
     private EpochRecord after(EpochRecord earlier) {
-        List<TransactionId> needed = appended.test(earlier) ? List.of() : written.transactions();
-        return new EpochRecord(written.epoch(), false, needed, earlier.appendedTo());
+        boolean appended = fence.apply(earlier) == EpochState.APPENDED;
+        return new EpochRecord(written.epoch(), appended ? List.of() : written.transactions());
     }
 
     /**
@@ -80,34 +88,48 @@ final class EpochCommit {
         if (earlier.committed()) {
             return earlier;
         }
-        Map<TransactionId, Status> statuses = transactions.statuses(earlier.transactions());
+        Map<TransactionId, Status> statuses = transactions.statuses(earlier.transactions(), written.epoch());
         if (statuses.values().stream().noneMatch(LOST::contains)) {
             return earlier;
         }
         if (statuses.values().stream().noneMatch(DONE::contains)) {
-            transactions.abort(earlier.transactions());
-            return written.withAppendsTo(earlier.appendedTo());
+            LOG.info("Nothing of the earlier attempt at epoch {} is committed, and a part has expired: it is aborted",
+                    written.epoch());
+            statuses = transactions.aborted(earlier.transactions(), written.epoch());
         }
-        List<TransactionId> spare = new ArrayList<>(written.transactions());
-        List<TransactionId> whole = earlier.transactions().stream()
-                .map(each -> LOST.contains(statuses.get(each)) ? substitute(each, spare) : each)
-                .collect(Collectors.toList());
-        return new EpochRecord(earlier.epoch(), false, whole, earlier.appendedTo());
+        // The driver of the earlier attempt may live, and have committed a part before it was aborted.
+        return statuses.values().stream().noneMatch(DONE::contains) ? written : mended(earlier, statuses);
     }
 
-    private TransactionId substitute(TransactionId lost, List<TransactionId> spare) {
-        TransactionId found = spare.stream().filter(lost::holdsSameRowsAs).findFirst()
-                .orElseThrow(() -> new PravegaException("epoch " + written.epoch() + " was committed in part, and "
-                        + lost + " expired before its commit; the repetition of the epoch has no equal part"));
-        spare.remove(found);
-        return found;
+    private EpochRecord mended(EpochRecord earlier, Map<TransactionId, Status> statuses) {
+        List<TransactionId> spare = new ArrayList<>(written.transactions());
+        List<TransactionId> whole = new ArrayList<>();
+        for (TransactionId each : earlier.transactions()) {
+            if (!LOST.contains(statuses.get(each))) {
+                whole.add(each);
+                continue;
+            }
+            Optional<TransactionId> substitute = spare.stream().filter(each::holdsSameRowsAs).findFirst();
+            substitute.ifPresent(spare::remove);
+            substitute.ifPresent(whole::add);
+            if (substitute.isEmpty() && onUnknown == UnknownEpoch.FAIL) {
+                throw PravegaException.unknownEpoch(written.epoch(), "a part of it was committed, and " + each
+                        + " expired before its commit; the repetition of the epoch has no equal part");
+            }
+            if (substitute.isEmpty() && onUnknown == UnknownEpoch.WRITE) {
+                whole.removeIf(written.transactions()::contains);
+                whole.addAll(written.transactions());
+                return new EpochRecord(written.epoch(), whole);
+            }
+        }
+        return new EpochRecord(written.epoch(), whole);
     }
 
     private List<TransactionId> open(List<TransactionId> decided) {
         if (decided.equals(written.transactions())) {
             return decided;
         }
-        Map<TransactionId, Status> statuses = transactions.statuses(decided);
+        Map<TransactionId, Status> statuses = transactions.statuses(decided, written.epoch());
         return without(decided, decided.stream().filter(each -> statuses.get(each) == Status.COMMITTED).toList());
     }
 

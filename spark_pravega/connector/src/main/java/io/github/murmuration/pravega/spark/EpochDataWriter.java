@@ -15,7 +15,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     private final long limitBytes;
     private boolean inTransactions;
     private int segments;
-    private KeptEvents kept;
+    private KeptEvents.Builder kept;
     private long keptBytes;
 
     EpochDataWriter(EventColumns columns, TransactionalDataWriter transactions, long limitBytes) {
@@ -39,7 +39,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
 
     @Override
     public WriterCommitMessage commit() throws IOException {
-        return kept == null ? transactions.commit() : new WrittenRows(kept);
+        return kept == null ? transactions.commit() : new WrittenRows(kept.build());
     }
 
     @Override
@@ -55,17 +55,17 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     private boolean keeps(String stream, String routingKey, byte[] event) {
         if (kept == null) {
             segments = transactions.fixedSegments(stream);
-            kept = new KeptEvents(stream);
+            kept = new KeptEvents.Builder(stream);
         }
         boolean toOneSegment = segments == 1 || segments > 1 && routingKey == null;
-        keptBytes += KeptEvents.bytes(event);
+        keptBytes += KeptEvents.bytes(event) + (routingKey == null ? 0 : 2L * routingKey.length());
         return toOneSegment && keptBytes <= limitBytes && stream.equals(kept.stream());
     }
 
     private void writeKept() throws IOException {
         inTransactions = true;
         if (kept != null) {
-            transactions.write(kept);
+            transactions.write(kept.build());
             kept = null;
         }
     }

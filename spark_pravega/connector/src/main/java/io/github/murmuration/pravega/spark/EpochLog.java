@@ -24,16 +24,24 @@ final class EpochLog {
     static final String TABLE = "spark-epochs";
     private static final Logger LOG = LoggerFactory.getLogger(EpochLog.class);
     private static final int KEY_BYTES = 16;
+    /** Pravega takes no longer value: a MiB, but for 8 KiB. */
+    private static final int MAX_BYTES = (1 << 20) - (8 << 10);
 
+    private final UUID query;
     private final KeyValueTable table;
     private final TableKey key;
     private Version version = Version.NOT_EXISTS;
 
-    /** @param queryId Spark's id of the query, which its checkpoint keeps */
-    EpochLog(PravegaConnection connection, String scope, UUID queryId) {
+    /** @param query Spark's id of the query, which its checkpoint keeps */
+    EpochLog(PravegaConnection connection, String scope, UUID query) {
+        this.query = query;
         table = connection.table(scope, TABLE, KEY_BYTES);
         key = new TableKey(ByteBuffer.allocate(KEY_BYTES)
-                .putLong(queryId.getMostSignificantBits()).putLong(queryId.getLeastSignificantBits()).flip());
+                .putLong(query.getMostSignificantBits()).putLong(query.getLeastSignificantBits()).flip());
+    }
+
+    UUID query() {
+        return query;
     }
 
     Optional<EpochRecord> read() {
@@ -42,7 +50,11 @@ final class EpochLog {
         return Optional.ofNullable(entry).map(found -> EpochRecord.fromBytes(found.getValue()));
     }
 
-    /** Replaces the record that was read or written last; false, if someone else replaced it meanwhile. */
+    /**
+     * Replaces the record that was read or written last; false, if someone else replaced it meanwhile.
+     *
+     * @throws PravegaException if it is too long
+     */
     boolean replace(EpochRecord record) {
         try {
             version = Waiting.on(update(record));
@@ -67,7 +79,11 @@ final class EpochLog {
     }
 
     private CompletableFuture<Version> update(EpochRecord record) {
-        return table.update(version == Version.NOT_EXISTS
-                ? new Insert(key, record.toBytes()) : new Put(key, record.toBytes(), version));
+        ByteBuffer bytes = record.toBytes();
+        if (bytes.remaining() > MAX_BYTES) {
+            throw new PravegaException("an epoch in " + record.transactions().size() + " transactions cannot be recorded: "
+                    + "one is needed for each task and stream. Let fewer tasks write, with coalesce, or to fewer streams");
+        }
+        return table.update(version == Version.NOT_EXISTS ? new Insert(key, bytes) : new Put(key, bytes, version));
     }
 }

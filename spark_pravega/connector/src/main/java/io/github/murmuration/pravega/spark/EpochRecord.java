@@ -15,25 +15,25 @@ import java.util.UUID;
 /**
  * The decision to commit: an epoch of a query consists of exactly these transactions. Later: they are committed.
  *
- * @param appendedTo the segments to which epochs are appended in turn that need no transactions, in that order; none, if
- *     there was no such epoch
+ * @param appendedTo the segments to which the epochs after this one are appended in turn that need no transactions, in that
+ *     order; none, if there was no such epoch
  */
 record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions, List<Segment> appendedTo) {
-    private static final int FORMAT = 1;
+    /** What there is before the first. */
+    static final EpochRecord NONE = new EpochRecord(-1, true, List.of(), List.of());
+
+    /** As the one before, but epochs are told in segments in another way, which that release would not understand. */
+    private static final int FORMAT = 2;
+    private static final int FORMAT_OF_FIRST_RELEASE = 1;
 
     EpochRecord(long epoch, List<TransactionId> transactions) {
         this(epoch, false, transactions, List.of());
     }
 
-    EpochRecord withAppendsTo(List<Segment> segments) {
-        return new EpochRecord(epoch, committed, transactions, segments);
-    }
-
     /** @throws PravegaException if {@code next} is an epoch before the recorded one */
     void requireNotAfter(long next) {
         if (epoch > next) {
-            throw new PravegaException("epoch " + epoch + " of this query is recorded already, now epoch " + next
-                    + " comes: another driver runs it, or its checkpoint was set back");
+            throw PravegaException.setBack(epoch, next);
         }
     }
 
@@ -71,7 +71,7 @@ record EpochRecord(long epoch, boolean committed, List<TransactionId> transactio
         value.duplicate().get(bytes);
         try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(bytes))) {
             int format = in.readByte();
-            if (format != FORMAT) {
+            if (format != FORMAT && format != FORMAT_OF_FIRST_RELEASE) {
                 throw new PravegaException("an epoch record of format " + format + " is from a newer connector");
             }
             long epoch = in.readLong();

@@ -1,21 +1,44 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
+import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Where a query appends its small epochs: each to one segment, to the next segment the next. */
+/**
+ * Where a query that this JVM runs appends its small epochs: each to one segment, to the next segment the next.
+ *
+ * <p>As long as one epoch follows the other here, no other driver can have begun the next one before this: what the
+ * query's record tells is known, and what a vanished segment held does not matter. That outlives the connection, which
+ * ends between epochs that are far apart.
+ */
 final class EpochSegments {
-    private final List<Segment> segments;
-    private final Function<Segment, NumberedAppends> open;
-    private final Map<Segment, NumberedAppends> appends = new HashMap<>();
+    private static final Logger LOG = LoggerFactory.getLogger(EpochSegments.class);
+    /** What this JVM did of each query, by cluster and query. */
+    private static final Map<List<Object>, Done> DONE = new ConcurrentHashMap<>();
 
-    EpochSegments(List<Segment> segments, Function<Segment, NumberedAppends> open) {
-        this.segments = segments;
+    /** Epochs: the last that was written, that for which the segments were named, and that which was to be appended. */
+    private static final class Done {
+        private long written = -1;
+        private long named = -1;
+        private long tried = -1;
+    }
+
+    private final Function<Segment, SegmentEpochs> open;
+    private final Done done;
+    private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
+    private List<Segment> segments = List.of();
+
+    EpochSegments(URI cluster, UUID query, Function<Segment, SegmentEpochs> open) {
         this.open = open;
+        done = DONE.computeIfAbsent(List.of(cluster, query), absent -> new Done());
     }
 
     /** The segment of an epoch, the same whenever it is asked for. */
@@ -23,16 +46,75 @@ final class EpochSegments {
         return segments.get((int) (epoch % segments.size()));
     }
 
-    boolean are(List<Segment> others) {
-        return segments.equals(others);
+    /** Whether the query's record is known to name these segments. */
+    synchronized boolean go(List<Segment> others, long epoch) {
+        return follows(epoch) && segments.equals(others);
     }
 
-    /** @throws SegmentEndedException if the epoch's segment is sealed or gone; then nothing was appended */
-    synchronized void append(long epoch, ByteBuffer events) {
-        appends.computeIfAbsent(of(segments, epoch), open).append(epoch, events);
+    /** The query's record names these segments. */
+    synchronized void goTo(List<Segment> others) {
+        close();
+        segments = others;
     }
 
+    /** It names others since this epoch, by this JVM: none was appended to them before. */
+    synchronized void named(long epoch) {
+        done.named = epoch;
+    }
+
+    /** The epoch is written, by whatever way. */
+    synchronized void written(long epoch) {
+        done.written = epoch;
+    }
+
+    /** See {@link SegmentEpochs#append}. An epoch that this JVM begins and finds there is another driver's. */
+    synchronized EpochState append(long epoch, ByteBuffer events) {
+        boolean begins = follows(epoch) && done.tried != epoch;
+        done.tried = epoch;
+        return epochs.computeIfAbsent(of(segments, epoch), open).append(epoch, events, begins);
+    }
+
+    /** @throws PravegaException if one of the segments, which a record names, holds a later epoch */
+    synchronized void requireNotBehind(List<Segment> named, long epoch) {
+        if (follows(epoch)) {
+            return;
+        }
+        for (Segment segment : named) {
+            try {
+                epochs.computeIfAbsent(segment, open).requireNotBehind(epoch);
+            } catch (SegmentEndedException gone) {
+                LOG.debug("{} is gone, and what it held of epochs", segment, gone);
+            }
+        }
+    }
+
+    /**
+     * Sees to it that an epoch is appended to none of the segments that an earlier record names.
+     *
+     * @param ifUnknown tells what to take it for if its segment is gone, and another driver may have written there
+     */
+    synchronized EpochState fence(EpochRecord earlier, long epoch, Function<Segment, EpochState> ifUnknown) {
+        if (earlier.appendedTo().isEmpty()) {
+            return EpochState.FENCED;
+        }
+        requireNotBehind(earlier.appendedTo(), epoch);
+        Segment segment = of(earlier.appendedTo(), epoch);
+        try {
+            return epochs.computeIfAbsent(segment, open).fence(epoch);
+        } catch (SegmentEndedException gone) {
+            boolean isOurs = follows(epoch) && done.tried != epoch || done.named == epoch;
+            return isOurs ? EpochState.FENCED : ifUnknown.apply(segment);
+        }
+    }
+
+    /** Lets go of connections. */
     synchronized void close() {
-        appends.values().forEach(NumberedAppends::close);
+        epochs.values().forEach(SegmentEpochs::close);
+        epochs.clear();
+        segments = List.of();
+    }
+
+    private boolean follows(long epoch) {
+        return done.written >= 0 && done.written == epoch - 1;
     }
 }

@@ -1,23 +1,23 @@
 package io.github.murmuration.pravega.spark;
 
-import java.util.function.BiConsumer;
+import java.util.UUID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** The points between which a crash of the driver leaves different things behind. Tests stop there. */
+/** The points between which a crash of the driver leaves different things behind. Each is logged, at DEBUG. */
 enum EpochStep {
-    /** All tasks have flushed their transactions; nothing is recorded. */
+    /** All tasks are done; nothing is recorded or appended. */
     WRITTEN,
     /** It is durable which transactions make up the epoch; none is committed. */
     RECORDED,
     /** All are committed, which may not be recorded yet; Spark has not logged the epoch. */
-    COMMITTED;
+    COMMITTED,
+    /** The epoch is in its segment; Spark has not logged it. */
+    APPENDED;
 
-    private static volatile BiConsumer<EpochStep, EpochRecord> observer = (step, record) -> { };
+    private static final Logger LOG = LoggerFactory.getLogger(EpochStep.class);
 
-    static void observe(BiConsumer<EpochStep, EpochRecord> newObserver) {
-        observer = newObserver;
-    }
-
-    void reached(EpochRecord record) {
-        observer.accept(this, record);
+    void reached(UUID query, EpochRecord record) {
+        LOG.debug("Epoch {} of query {} is {}: {}", record.epoch(), query, this, record);
     }
 }

@@ -1,78 +1,121 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
-import io.pravega.client.stream.Stream;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory;
 import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Writes one epoch of a streaming query exactly once. */
 final class EpochWrite implements StreamingWrite {
+    private static final Logger LOG = LoggerFactory.getLogger(EpochWrite.class);
+    /** A task may keep so much though it is more than its share of an append, since most tasks of an epoch keep less. */
+    private static final int KEPT_BY_TASK = 1 << 20;
+    /** … as long as all tasks together keep no more than these many appends. */
+    private static final int KEPT_BY_ALL = 4;
+
     private final TransactionalWrites writes;
-    private final UUID queryId;
-    private boolean committing;
+    private final UUID query;
+    private List<TransactionId> written = List.of();
+    private EpochCommit commit;
 
     EpochWrite(TransactionalWrites writes, String queryId) {
         this.writes = writes;
-        this.queryId = UUID.fromString(queryId);
+        query = UUID.fromString(queryId);
     }
 
     @Override
     public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
-        return new EpochWriterFactory(
-                writes.writerFactory(), KeptEvents.MAX_BYTES / Math.max(1, info.numPartitions()));
+        return new EpochWriterFactory(writes.writerFactory(), keptByTask(Math.max(1, info.numPartitions())));
+    }
+
+    /** Bytes that each of so many tasks may keep for the driver. */
+    static long keptByTask(int tasks) {
+        long share = KeptEvents.MAX_BYTES / tasks;
+        return Math.max(share, Math.min(KEPT_BY_TASK, KEPT_BY_ALL * share));
     }
 
     @Override
     public void commit(long epoch, WriterCommitMessage[] messages) {
-        List<TransactionId> written = new ArrayList<>(WrittenRows.transactions(messages));
+        written = WrittenRows.transactions(messages);
         List<KeptEvents> kept = WrittenRows.kept(messages);
-        if (written.isEmpty() && kept.isEmpty()) {
-            return;
-        }
         try (Connections.Lease lease = writes.lease()) {
-            EpochLog log = new EpochLog(lease.connection(), writes.options().scope(), queryId);
-            if (!written.isEmpty() || !append(lease.connection(), log, epoch, kept)) {
-                written.addAll(writes.write(kept));
-                commit(lease, log, epoch, written);
+            if (!written.isEmpty() || !kept.isEmpty()) {
+                write(lease, epoch, kept);
             }
+            lease.connection().epochSegments(query).written(epoch);
         }
+        writes.end();
     }
 
-    /** Whether the epoch could be appended; if not, nothing has happened. */
+    private void write(Connections.Lease lease, long epoch, List<KeptEvents> kept) {
+        EpochLog log = new EpochLog(lease.connection(), writes.options().scope(), query);
+        if (written.isEmpty() && append(lease.connection(), log, epoch, kept)) {
+            return;
+        }
+        if (!kept.isEmpty()) {
+            written = Stream.concat(written.stream(), writes.write(kept).stream()).toList();
+        }
+        commit(lease, log, epoch);
+    }
+
+    /** Whether the epoch could be appended; if not, it is appended nowhere. */
     private boolean append(PravegaConnection connection, EpochLog log, long epoch, List<KeptEvents> kept) {
         List<String> streams = kept.stream().map(KeptEvents::stream).distinct().toList();
-        if (streams.size() > 1) {
+        long bytes = kept.stream().mapToLong(events -> events.framed().length).sum();
+        if (streams.size() > 1 || bytes > KeptEvents.MAX_BYTES) {
             return false;
         }
-        Stream stream = Stream.of(writes.options().scope(), streams.get(0));
+        io.pravega.client.stream.Stream stream = io.pravega.client.stream.Stream.of(writes.options().scope(), streams.get(0));
         List<Segment> segments = connection.fixedSegments(stream, writes.options());
         if (segments.isEmpty() || segments.size() > 1 && kept.stream().anyMatch(KeptEvents::haveKeys)) {
             return false;
         }
-        EpochAppend append = new EpochAppend(connection, log, queryId, epoch, segments);
-        Uninterrupted.run(() -> append.run(KeptEvents.inSegment(kept)));
-        return append.isDone();
+        EpochAppend append = new EpochAppend(
+                log, connection.epochSegments(query), epoch, segments, gone -> unknown(epoch, gone));
+        try {
+            return Uninterrupted.call(() -> append.run(KeptEvents.inSegment(kept))) == EpochState.APPENDED;
+        } catch (SegmentEndedException ended) {
+            LOG.info("Epoch {} of query {} goes in transactions: {}", epoch, query, ended.getMessage());
+            connection.forgetSegments(stream);
+            return false;
+        }
     }
 
-    private void commit(Connections.Lease lease, EpochLog log, long epoch, List<TransactionId> written) {
+    private void commit(Connections.Lease lease, EpochLog log, long epoch) {
         Transactions transactions = writes.transactions(lease);
+        EpochSegments segments = lease.connection().epochSegments(query);
+        commit = new EpochCommit(log, transactions, new EpochRecord(epoch, written),
+                earlier -> segments.fence(earlier, epoch, gone -> unknown(epoch, gone)), writes.options().onUnknownEpoch());
         transactions.renew(written);
-        committing = true;
-        lease.connection().endAppends(queryId);
-        Uninterrupted.run(new EpochCommit(log, transactions, new EpochRecord(epoch, written),
-                earlier -> lease.connection().appended(earlier, queryId, epoch))::run);
+        Uninterrupted.call(() -> {
+            commit.run();
+            segments.close();
+            return null;
+        });
+    }
+
+    private EpochState unknown(long epoch, Segment gone) {
+        return switch (writes.options().onUnknownEpoch()) {
+            case WRITE -> EpochState.FENCED;
+            case SKIP -> EpochState.APPENDED;
+            case FAIL -> throw PravegaException.unknownEpoch(
+                    epoch, "the segment " + gone.getScopedName() + " that was to hold it is gone");
+        };
     }
 
     /** Spark also calls it when the commit failed; a transaction that may be recorded must not be aborted then. */
     @Override
     public void abort(long epoch, WriterCommitMessage[] messages) {
-        if (!committing) {
-            writes.abort(messages);
+        if (commit != null && commit.hasBegun()) {
+            writes.letGo();
+        } else {
+            writes.abort(written.isEmpty() ? WrittenRows.transactions(messages) : written);
         }
     }
 }

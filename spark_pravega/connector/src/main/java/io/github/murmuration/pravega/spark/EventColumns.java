@@ -27,7 +27,8 @@ final class EventColumns implements Serializable {
     EventColumns(StructType schema, Optional<String> targetStream) {
         event = find(schema, "event");
         if (event == ABSENT) {
-            throw new IllegalArgumentException("the column event is missing: " + schema.simpleString());
+            throw new IllegalArgumentException("the column event is missing: " + schema.simpleString()
+                    + "; columns are found by name, in SQL by SELECT ... AS event");
         }
         DataType type = schema.fields()[event].dataType();
         eventIsBinary = type instanceof BinaryType;

@@ -14,10 +14,12 @@ import io.pravega.shared.security.auth.AccessOperation;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -36,6 +38,10 @@ final class EventTransaction {
 
     private record WaitingEvent(String routingKey, byte[] event) {
     }
+
+    /** Where to begin with events without a key, so that not all tasks begin with the same segment. */
+    private int turn = ThreadLocalRandom.current().nextInt(1 << 16);
+    private List<Segment> segments;
 
     private final PravegaConnection connection;
     private final Stream stream;
@@ -60,7 +66,11 @@ final class EventTransaction {
         });
     }
 
-    /** Sends an event; a failure may show in a later call, at the latest in {@link #flush}. */
+    /**
+     * Sends an event; a failure may show in a later call, at the latest in {@link #flush}.
+     *
+     * @param routingKey null if it has none: such events go to one segment after the other
+     */
     void write(String routingKey, byte[] event) throws InterruptedException {
         rows++;
         if (!beginning.isDone() && waiting.size() < WAITING_LIMIT) {
@@ -117,20 +127,23 @@ final class EventTransaction {
 
     private void send(String routingKey, byte[] event) throws InterruptedException {
         outstanding.throwIfFailed(stream.getScopedName());
-        TxnSegments segments = begun();
-        Segment segment = target(segments.getStreamSegments(), routingKey);
-        SegmentOutputStream output = outputs.computeIfAbsent(segment, absent -> open(absent, segments.getTxnId()));
+        TxnSegments begun = begun();
+        Segment segment = target(begun.getStreamSegments(), routingKey);
+        SegmentOutputStream output = outputs.computeIfAbsent(segment, absent -> open(absent, begun.getTxnId()));
         if (event.length <= Serializer.MAX_EVENT_SIZE) {
             output.write(PendingEvent.withHeader(null, ByteBuffer.wrap(event), acknowledgement(event.length)));
         } else {
-            sendInPieces(output, KeptEvents.inSegment(event));
+            sendInPieces(output, KeptEvents.framed(event));
         }
     }
 
     /** Where there is no choice the key need not be hashed, which is a third of what sending an event takes. */
-    private static Segment target(StreamSegments segments, String routingKey) {
-        return segments.getNumberOfSegments() == 1
-                ? segments.getSegments().iterator().next() : segments.getSegmentForKey(routingKey);
+    private Segment target(StreamSegments all, String routingKey) {
+        if (segments == null) {
+            segments = List.copyOf(all.getSegments());
+        }
+        return routingKey == null || segments.size() == 1
+                ? segments.get(turn++ % segments.size()) : all.getSegmentForKey(routingKey);
     }
 
     /** Nobody else writes to a segment of this transaction, so what is appended piece by piece becomes one event. */

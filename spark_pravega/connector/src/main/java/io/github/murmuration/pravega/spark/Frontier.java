@@ -5,7 +5,9 @@ import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamCut;
 import io.pravega.client.stream.impl.StreamCutImpl;
 import io.pravega.shared.NameUtils;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -34,6 +36,13 @@ final class Frontier {
 
     StreamCut cut() {
         return new StreamCutImpl(stream, positions);
+    }
+
+    /** Whether reading from here comes to the target; not from behind it, nor from a stream that was deleted since. */
+    boolean leadsTo(StreamCut target, SegmentGraph graph) {
+        Set<Segment> ends = target.asImpl().getPositions().keySet();
+        return positions.keySet().stream()
+                .allMatch(segment -> ends.contains(segment) || isBefore(segment, target, graph));
     }
 
     /** What can be read from here in one step, empty slices left out. */
@@ -73,7 +82,7 @@ final class Frontier {
     private Map<Segment, Map<Segment, Set<Segment>>> finished(StreamCut target, SegmentGraph graph) {
         Map<Segment, Map<Segment, Set<Segment>>> finished = new HashMap<>();
         positions.forEach((segment, position) -> {
-            if (isBefore(segment, target) && position >= graph.length(segment)) {
+            if (isBefore(segment, target, graph) && position >= graph.length(segment)) {
                 Map<Segment, Set<Segment>> successors = graph.successors(segment);
                 if (!successors.isEmpty()) {
                     finished.put(segment, successors);
@@ -94,16 +103,27 @@ final class Frontier {
         if (end != null) {
             return Math.max(start, end);
         }
-        return isBefore(segment, target) ? graph.length(segment) : start;
+        return isBefore(segment, target, graph) ? graph.length(segment) : start;
     }
 
-    /** Whether the target lies behind the end of this segment, which is sealed then. */
-    private static boolean isBefore(Segment segment, StreamCut target) {
+    /** Whether the target lies behind the end of this segment, which is sealed then: one of it continues this one. */
+    private static boolean isBefore(Segment segment, StreamCut target, SegmentGraph graph) {
         Set<Segment> ends = target.asImpl().getPositions().keySet();
-        if (ends.contains(segment)) {
-            return false;
+        if (ends.isEmpty() || ends.contains(segment)) {
+            return ends.isEmpty();
         }
-        int epoch = NameUtils.getEpoch(segment.getSegmentId());
-        return ends.isEmpty() || ends.stream().anyMatch(end -> NameUtils.getEpoch(end.getSegmentId()) > epoch);
+        int lastEpoch = ends.stream().mapToInt(end -> NameUtils.getEpoch(end.getSegmentId())).max().getAsInt();
+        Set<Segment> seen = new HashSet<>();
+        Deque<Segment> next = new ArrayDeque<>(List.of(segment));
+        while (!next.isEmpty()) {
+            Segment reached = next.pop();
+            if (ends.contains(reached)) {
+                return true;
+            }
+            if (NameUtils.getEpoch(reached.getSegmentId()) < lastEpoch && seen.add(reached)) {
+                graph.successors(reached).keySet().forEach(next::push);
+            }
+        }
+        return false;
     }
 }

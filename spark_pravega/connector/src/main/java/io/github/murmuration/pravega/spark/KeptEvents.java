@@ -5,30 +5,26 @@ import io.pravega.shared.protocol.netty.WireCommands;
 import java.io.Serializable;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.Objects;
 
 /**
  * What a task hands to the driver instead of writing it: the few events that it has for one segment of a stream.
  *
- * @param routingKeys of the events; null for one that has none
+ * @param framed the events as they lie in a segment, one after the other
+ * @param routingKeys of the events, null for one that has none; the list is null if none has one
  */
-record KeptEvents(String stream, List<String> routingKeys, List<byte[]> events) implements Serializable {
+record KeptEvents(String stream, byte[] framed, List<String> routingKeys) implements Serializable {
     /** What one append may hold: what goes over the wire at once, but for the command that it is in. */
     static final int MAX_BYTES = WireCommands.MAX_WIRECOMMAND_SIZE - 1024;
     private static final int HEADER_BYTES = 2 * Integer.BYTES;
 
-    KeptEvents(String stream) {
-        this(stream, new ArrayList<>(), new ArrayList<>());
-    }
-
-    void add(String routingKey, byte[] event) {
-        routingKeys.add(routingKey);
-        events.add(event);
-    }
-
     boolean haveKeys() {
-        return routingKeys.stream().anyMatch(Objects::nonNull);
+        return routingKeys != null;
+    }
+
+    Reader read() {
+        return new Reader(this);
     }
 
     /** Bytes that an event takes in its segment. */
@@ -38,18 +34,84 @@ record KeptEvents(String stream, List<String> routingKeys, List<byte[]> events) 
 
     /** The events of several tasks as they lie in a segment, ready to be read. */
     static ByteBuffer inSegment(List<KeptEvents> tasks) {
-        int size = tasks.stream().flatMap(task -> task.events().stream()).mapToInt(KeptEvents::bytes).sum();
-        ByteBuffer segment = ByteBuffer.allocate(size);
-        tasks.forEach(task -> task.events().forEach(event -> put(segment, event)));
+        ByteBuffer segment = ByteBuffer.allocate(tasks.stream().mapToInt(task -> task.framed.length).sum());
+        tasks.forEach(task -> segment.put(task.framed));
         return segment.flip();
     }
 
     /** One event as it lies in a segment. */
-    static ByteBuffer inSegment(byte[] event) {
+    static ByteBuffer framed(byte[] event) {
         return put(ByteBuffer.allocate(bytes(event)), event).flip();
     }
 
     private static ByteBuffer put(ByteBuffer segment, byte[] event) {
         return segment.putInt(WireCommandType.EVENT.getCode()).putInt(event.length).put(event);
+    }
+
+    /** Collects the events of a task. */
+    static final class Builder {
+        private final String stream;
+        private ByteBuffer framed = ByteBuffer.allocate(1 << 10);
+        private List<String> routingKeys;
+        private int events;
+
+        Builder(String stream) {
+            this.stream = stream;
+        }
+
+        String stream() {
+            return stream;
+        }
+
+        void add(String routingKey, byte[] event) {
+            if (framed.remaining() < bytes(event)) {
+                int needed = framed.position() + bytes(event);
+                framed = ByteBuffer.allocate(Math.max(needed, 2 * framed.capacity())).put(framed.flip());
+            }
+            put(framed, event);
+            if (routingKey != null && routingKeys == null) {
+                routingKeys = new ArrayList<>(Arrays.asList(new String[events]));
+            }
+            if (routingKeys != null) {
+                routingKeys.add(routingKey);
+            }
+            events++;
+        }
+
+        KeptEvents build() {
+            return new KeptEvents(stream, Arrays.copyOf(framed.array(), framed.position()), routingKeys);
+        }
+    }
+
+    /** Goes through the events. */
+    static final class Reader {
+        private final ByteBuffer framed;
+        private final List<String> routingKeys;
+        private int index = -1;
+        private byte[] event;
+
+        private Reader(KeptEvents kept) {
+            framed = ByteBuffer.wrap(kept.framed);
+            routingKeys = kept.routingKeys;
+        }
+
+        boolean next() {
+            if (!framed.hasRemaining()) {
+                return false;
+            }
+            framed.getInt();
+            event = new byte[framed.getInt()];
+            framed.get(event);
+            index++;
+            return true;
+        }
+
+        byte[] event() {
+            return event;
+        }
+
+        String routingKey() {
+            return routingKeys == null ? null : routingKeys.get(index);
+        }
     }
 }

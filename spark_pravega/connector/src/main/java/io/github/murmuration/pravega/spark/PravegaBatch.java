@@ -1,6 +1,8 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.StreamCut;
+import java.util.List;
 import org.apache.spark.sql.connector.read.Batch;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -10,7 +12,7 @@ import org.apache.spark.sql.types.StructType;
 final class PravegaBatch implements Batch {
     private final PravegaOptions options;
     private final StructType columns;
-    private InputPartition[] partitions;
+    private List<SegmentSlice> slices;
 
     PravegaBatch(PravegaOptions options, StructType columns) {
         this.options = options;
@@ -18,19 +20,29 @@ final class PravegaBatch implements Batch {
     }
 
     @Override
-    public synchronized InputPartition[] planInputPartitions() {
-        if (partitions == null) {
+    public InputPartition[] planInputPartitions() {
+        return slices().stream().map(SegmentPartition::new).toArray(InputPartition[]::new);
+    }
+
+    long bytes() {
+        return slices().stream().mapToLong(SegmentSlice::bytes).sum();
+    }
+
+    private synchronized List<SegmentSlice> slices() {
+        if (slices == null) {
             Stream stream = options.stream();
             StreamBound start = options.start(StreamBound.EARLIEST);
             StreamBound end = options.end(StreamBound.LATEST);
             try (Connections.Lease lease = Connections.lease(options)) {
                 lease.connection().ensureExists(stream, options);
                 StreamReads reads = new StreamReads(lease.connection(), stream, options.failOnDataLoss());
-                partitions = reads.slices(reads.resolveStart(start), reads.resolveEnd(end)).stream()
-                        .map(SegmentPartition::new).toArray(InputPartition[]::new);
+                StreamCut from = reads.resolveStart(start);
+                StreamCut to = reads.resolveEnd(end);
+                reads.requireInOrder(start, from, end);
+                slices = reads.slices(from, to);
             }
         }
-        return partitions;
+        return slices;
     }
 
     @Override

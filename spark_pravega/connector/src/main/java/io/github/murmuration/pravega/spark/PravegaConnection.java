@@ -1,5 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.shaded.io.grpc.Status;
+import io.github.murmuration.pravega.shaded.io.grpc.StatusRuntimeException;
 import io.pravega.client.ClientConfig;
 import io.pravega.client.admin.StreamManager;
 import io.pravega.client.admin.impl.StreamCutHelper;
@@ -12,6 +14,7 @@ import io.pravega.client.connection.impl.SocketConnectionFactoryImpl;
 import io.pravega.client.control.impl.Controller;
 import io.pravega.client.control.impl.ControllerImpl;
 import io.pravega.client.control.impl.ControllerImplConfig;
+import io.pravega.client.segment.impl.EventSegmentReader;
 import io.pravega.client.segment.impl.NoSuchSegmentException;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentInputStreamFactoryImpl;
@@ -29,12 +32,14 @@ import io.pravega.client.stream.StreamConfiguration;
 import io.pravega.client.stream.StreamCut;
 import io.pravega.client.stream.impl.ByteArraySerializer;
 import io.pravega.client.stream.impl.ClientFactoryImpl;
+import io.pravega.client.stream.impl.StreamSegments;
 import io.pravega.client.stream.impl.StreamSegmentsWithPredecessors;
 import io.pravega.client.tables.KeyValueTable;
 import io.pravega.client.tables.KeyValueTableClientConfiguration;
 import io.pravega.client.tables.KeyValueTableConfiguration;
 import io.pravega.client.tables.impl.KeyValueTableFactoryImpl;
 import io.pravega.shared.security.auth.AccessOperation;
+import java.net.URI;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -42,7 +47,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The connection of this JVM to one Pravega cluster, shared by everything that reads and writes there.
@@ -58,6 +65,9 @@ final class PravegaConnection {
     static final EventWriterConfig WRITERS =
             EventWriterConfig.builder().enableLargeEvents(true).enableConnectionPooling(true).build();
 
+    private static final long FIXED_SEGMENTS_SECONDS = 10;
+
+    private final URI cluster;
     private final ConnectionPool pool;
     private final Controller controller;
     private final StreamManager streams;
@@ -65,16 +75,23 @@ final class PravegaConnection {
     private final SegmentInputStreamFactoryImpl inputs;
     private final SegmentMetadataClientFactoryImpl segmentMetadata;
     private final SegmentOutputStreamFactory outputs;
+    private final PromptWriters promptWriters;
     private final TransactionLeases leases;
     private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
     private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
     private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
-    private final Map<Stream, List<Segment>> fixedSegments = new ConcurrentHashMap<>();
+    private final Map<Stream, FixedSegments> fixedSegments = new ConcurrentHashMap<>();
     private final Map<Stream, StreamTail> tails = new ConcurrentHashMap<>();
-    private final Map<UUID, EpochSegments> appending = new ConcurrentHashMap<>();
+    private final Map<UUID, EpochSegments> epochSegments = new ConcurrentHashMap<>();
+    private final Map<Stream, StreamEpoch> epochs = new ConcurrentHashMap<>();
+
+    private record FixedSegments(List<Segment> segments, long at) {
+    }
 
     PravegaConnection(ClientConfig config) {
-        pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
+        SocketConnectionFactoryImpl connections = new SocketConnectionFactoryImpl(config);
+        cluster = config.getControllerURI();
+        pool = new ConnectionPoolImpl(config, connections);
         controller = new ControllerImpl(
                 ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
         streams = new StreamManagerImpl(controller, pool);
@@ -82,6 +99,7 @@ final class PravegaConnection {
         inputs = new SegmentInputStreamFactoryImpl(controller, pool);
         segmentMetadata = new SegmentMetadataClientFactoryImpl(controller, pool);
         outputs = new SegmentOutputStreamFactoryImpl(controller, pool);
+        promptWriters = new PromptWriters(config, controller, connections);
         leases = new TransactionLeases(controller, pool.getInternalExecutor());
     }
 
@@ -101,60 +119,43 @@ final class PravegaConnection {
         return outputs;
     }
 
-    /** By query: its appends to the segments that its record names, since this JVM has read the record. */
-    Map<UUID, EpochSegments> appending() {
-        return appending;
-    }
-
-    /** Something else than an append comes next: before the one after that, the record is read again. */
-    void endAppends(UUID query) {
-        Optional.ofNullable(appending.remove(query)).ifPresent(EpochSegments::close);
-    }
-
-    NumberedAppends numberedAppends(Segment segment, UUID writer) {
-        return new NumberedAppends(controller, pool, segment, writer);
-    }
-
-    /**
-     * Whether an epoch was appended to the segment that a record names for it.
-     *
-     * @throws PravegaException if that segment does not exist any more
-     */
-    boolean appended(EpochRecord record, UUID query, long epoch) {
-        if (record.appendedTo().isEmpty()) {
-            return false;
-        }
-        Segment target = EpochSegments.of(record.appendedTo(), epoch);
-        NumberedAppends appends = numberedAppends(target, query);
-        try {
-            return appends.reached(epoch);
-        } catch (SegmentEndedException gone) {
-            throw new PravegaException("it cannot be known any more whether epoch " + epoch + " was written: the segment "
-                    + target.getScopedName() + " is gone; run the query once with "
-                    + PravegaOptions.EXACTLY_ONCE + "=false", gone);
-        } finally {
-            appends.close();
-        }
+    /** Where a query appends small epochs, as far as this JVM knows. */
+    EpochSegments epochSegments(UUID query) {
+        return epochSegments.computeIfAbsent(query, ignored ->
+                new EpochSegments(cluster, query, segment -> new SegmentEpochs(controller, pool, segment, query)));
     }
 
     /**
      * The segments of a stream that does not scale by itself, in the order of their ids; none of one that does. It is
-     * created as {@link #ensureExists} does. What was found is remembered until it turns out to be wrong.
+     * created as {@link #ensureExists} does. What was found is remembered for {@value #FIXED_SEGMENTS_SECONDS} s, unless
+     * it turns out to be wrong before.
      */
     List<Segment> fixedSegments(Stream stream, PravegaOptions options) {
+        FixedSegments known = fixedSegments.get(stream);
+        if (known != null && System.nanoTime() - known.at < TimeUnit.SECONDS.toNanos(FIXED_SEGMENTS_SECONDS)) {
+            return known.segments;
+        }
         ensureExists(stream, options);
-        return fixedSegments.computeIfAbsent(stream, absent -> {
-            StreamConfiguration configuration =
-                    Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
-            if (configuration.getScalingPolicy().getScaleType() != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS) {
-                return List.of();
-            }
-            return openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
-        });
+        long now = System.nanoTime();
+        boolean fixed = configuration(stream).getScalingPolicy().getScaleType() == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS;
+        List<Segment> segments = fixed
+                ? openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList() : List.of();
+        fixedSegments.put(stream, new FixedSegments(segments, now));
+        return segments;
     }
 
     void forgetSegments(Stream stream) {
         fixedSegments.remove(stream);
+    }
+
+    /** What is known of a stream that is changed or deleted. */
+    void forget(Stream stream) {
+        existing.remove(stream);
+        forgetSegments(stream);
+    }
+
+    StreamConfiguration configuration(Stream stream) {
+        return Waiting.on(controller.getStreamConfiguration(stream.getScope(), stream.getStreamName()));
     }
 
     StreamCut head(Stream stream) {
@@ -200,8 +201,28 @@ final class PravegaConnection {
                 new SegmentIteratorImpl<>(inputs, slice.segment(), deserializer, start, end));
     }
 
+    /** Reads on from an event boundary, and at the end of the segment waits for more. */
+    EventSegmentReader tail(Segment segment, long offset) {
+        return inputs.createEventReaderForSegment(segment, offset, Long.MAX_VALUE);
+    }
+
+    StreamEpoch epoch(Stream stream) {
+        return epochs.computeIfAbsent(stream, each -> new StreamEpoch(() -> askOpenSegments(each)));
+    }
+
+    /** @throws PravegaException if the stream does not exist, as between its deletion and its creation anew */
     private Collection<Segment> openSegments(Stream stream) {
-        return Waiting.on(controller.getCurrentSegments(stream.getScope(), stream.getStreamName())).getSegments();
+        try {
+            return Waiting.on(askOpenSegments(stream));
+        } catch (StatusRuntimeException answer) {
+            throw answer.getStatus().getCode() == Status.Code.NOT_FOUND
+                    ? PravegaException.noStream(stream) : answer;
+        }
+    }
+
+    private CompletableFuture<Collection<Segment>> askOpenSegments(Stream stream) {
+        return controller.getCurrentSegments(stream.getScope(), stream.getStreamName())
+                .thenApply(StreamSegments::getSegments);
     }
 
     private SegmentMetadataClient metadata(Segment segment) {
@@ -215,6 +236,10 @@ final class PravegaConnection {
                 .createEventWriter(stream.getStreamName(), new ByteArraySerializer(), WRITERS);
     }
 
+    PromptWriters promptWriters() {
+        return promptWriters;
+    }
+
     /** A table of fixed-length keys, created if it does not exist. */
     KeyValueTable table(String scope, String name, int keyLength) {
         return tables.computeIfAbsent(scope + "/" + name, ignored -> {
@@ -225,33 +250,45 @@ final class PravegaConnection {
         });
     }
 
+    void deleteTable(String scope, String name) {
+        Optional.ofNullable(tables.remove(scope + "/" + name)).ifPresent(KeyValueTable::close);
+        Waiting.on(controller.deleteKeyValueTable(scope, name));
+    }
+
     /**
      * Creates scope and stream as far as the options allow it and they do not exist.
      *
-     * @throws IllegalArgumentException if the stream does not exist and must not be created
+     * @throws IllegalArgumentException if one does not exist and must not be created
      */
     void ensureExists(Stream stream, PravegaOptions options) {
         if (existing.contains(stream)) {
             return;
         }
-        if (!Waiting.on(controller.checkScopeExists(stream.getScope())) && options.allowCreateScope()) {
+        if (!Waiting.on(controller.checkScopeExists(stream.getScope()))) {
+            refuseUnless(options.allowCreateScope(),
+                    PravegaOptions.ALLOW_CREATE_SCOPE, "scope " + stream.getScope());
             streams.createScope(stream.getScope());
         }
         if (!Waiting.on(controller.checkStreamExists(stream.getScope(), stream.getStreamName()))) {
-            if (!options.allowCreateStream()) {
-                throw new IllegalArgumentException("stream " + stream.getScopedName() + " does not exist and "
-                        + PravegaOptions.ALLOW_CREATE_STREAM + " is false");
-            }
+            refuseUnless(options.allowCreateStream(),
+                    PravegaOptions.ALLOW_CREATE_STREAM, "stream " + stream.getScopedName());
             streams.createStream(stream.getScope(), stream.getStreamName(), options.streamConfiguration());
         }
         existing.add(stream);
     }
 
+    private static void refuseUnless(boolean allowed, String option, String absent) {
+        if (!allowed) {
+            throw new IllegalArgumentException(absent + " does not exist and " + option + " is false");
+        }
+    }
+
     void close() {
         leases.close();
-        appending.values().forEach(EpochSegments::close);
+        epochSegments.values().forEach(EpochSegments::close);
         tails.values().forEach(StreamTail::close);
         tables.values().forEach(KeyValueTable::close);
+        promptWriters.close();
         factories.values().forEach(ClientFactoryImpl::close);
         controller.close();
         pool.close();

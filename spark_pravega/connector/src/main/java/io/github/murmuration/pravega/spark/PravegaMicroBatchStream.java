@@ -5,17 +5,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.connector.read.InputPartition;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.connector.read.streaming.MicroBatchStream;
 import org.apache.spark.sql.connector.read.streaming.Offset;
+import org.apache.spark.sql.connector.read.streaming.PartitionOffset;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReportsSourceMetrics;
+import org.apache.spark.sql.connector.read.streaming.SupportsRealTimeMode;
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
 import org.apache.spark.sql.types.StructType;
 
 /** A stream as the source of a streaming query. Its offsets are stream cuts. */
-final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTriggerAvailableNow, ReportsSourceMetrics {
+final class PravegaMicroBatchStream
+        implements MicroBatchStream, SupportsTriggerAvailableNow, SupportsRealTimeMode, ReportsSourceMetrics {
     /** With nothing to read, Spark asks for the latest offset every 10 ms; Pravega is asked less often. */
     private static final long IDLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(30);
 
@@ -32,6 +36,7 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
     private StreamCut tail;
     private long tailAt;
     private boolean idle;
+    private boolean realTime;
     private Plan plan;
 
     private record Plan(PravegaOffset start, PravegaOffset end, InputPartition[] partitions) {
@@ -48,7 +53,11 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
     @Override
     public synchronized Offset initialOffset() {
         StreamReads from = reads();
-        return initialOffset.readOrCreate(() -> new PravegaOffset(from.resolveStart(start)));
+        return initialOffset.readOrCreate(() -> {
+            StreamCut first = from.resolveStart(start);
+            from.requireInOrder(start, first, bound);
+            return new PravegaOffset(first);
+        });
     }
 
     @Override
@@ -60,6 +69,17 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
     public synchronized void prepareForTriggerAvailableNow() {
         StreamCut available = reads().end();
         end = Optional.of(end.map(bound -> Cuts.earlier(bound, available)).orElse(available));
+    }
+
+    /** @throws IllegalArgumentException if an option bounds what is read, which only time does then */
+    @Override
+    public void prepareForRealTimeMode() {
+        if (bound != StreamBound.UNBOUNDED || options.readLimit() != ReadLimit.allAvailable()) {
+            throw new IllegalArgumentException("a real-time batch ends by time alone: leave out "
+                    + PravegaOptions.END_STREAM_CUT + ", " + PravegaOptions.MAX_EVENTS_PER_TRIGGER + " and "
+                    + PravegaOptions.MAX_BYTES_PER_TRIGGER);
+        }
+        realTime = true;
     }
 
     @Override
@@ -95,6 +115,18 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
     }
 
     @Override
+    public synchronized InputPartition[] planInputPartitions(Offset start) {
+        InputPartition[] slices = RealTimeSlice.plan(reads(), PravegaOffset.of(start).cut());
+        TaskSlots.claim(this, slices.length, SparkSession.active().sparkContext());
+        return slices;
+    }
+
+    @Override
+    public Offset mergeOffsets(PartitionOffset[] offsets) {
+        return RealTimeOffset.merge(options.stream(), offsets);
+    }
+
+    @Override
     public PartitionReaderFactory createReaderFactory() {
         return new SegmentReaderFactory(options, columns);
     }
@@ -110,8 +142,12 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
         if (latestConsumed.isEmpty() || tail == null) {
             return Map.of();
         }
+        if (realTime) {
+            tail = reads().end(); // what is known is from the beginning of the batch
+        }
         StreamCut consumed = PravegaOffset.of(latestConsumed.get()).cut();
-        return Map.of("lagBytes", Long.toString(Cuts.bytesBetween(consumed, tail)));
+        return Map.of("lagBytes", Long.toString(
+                reads().slices(consumed, tail).stream().mapToLong(SegmentSlice::bytes).sum()));
     }
 
     @Override
@@ -121,6 +157,7 @@ final class PravegaMicroBatchStream implements MicroBatchStream, SupportsTrigger
 
     @Override
     public synchronized void stop() {
+        TaskSlots.release(this);
         if (lease != null) {
             lease.close();
         }

@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.spark.sql.connector.catalog.TableCatalog;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -45,22 +46,27 @@ final class PravegaOptions implements Serializable {
     static final String END_STREAM_CUT = "end_stream_cut";
     static final String MAX_EVENTS_PER_TRIGGER = "max_events_per_trigger";
     static final String MAX_BYTES_PER_TRIGGER = "max_bytes_per_trigger";
+    /** The official connector's name of the same. */
+    static final String APPROX_BYTES_PER_TRIGGER = "approx_bytes_per_trigger";
     static final String FAIL_ON_DATA_LOSS = "fail_on_data_loss";
     static final String EXACTLY_ONCE = "exactly_once";
     static final String READ_AFTER_WRITE_CONSISTENCY = "read_after_write_consistency";
     static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
     static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
+    static final String ON_UNKNOWN_EPOCH = "on_unknown_epoch";
     static final String METADATA = "metadata";
 
     private static final Set<String> KNOWN = Set.of(
             CONTROLLER, AUTH_METHOD, AUTH_TOKEN, TRUST_STORE, VALIDATE_HOST_NAME, SCOPE, STREAM, ALLOW_CREATE_SCOPE,
             ALLOW_CREATE_STREAM, DEFAULT_NUM_SEGMENTS, DEFAULT_SCALE_FACTOR, DEFAULT_SEGMENT_TARGET_BYTES,
             DEFAULT_SEGMENT_TARGET_EVENTS, DEFAULT_RETENTION_MILLISECONDS, DEFAULT_RETENTION_BYTES, START_STREAM_CUT,
-            END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, FAIL_ON_DATA_LOSS, EXACTLY_ONCE,
-            READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, METADATA);
+            END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, APPROX_BYTES_PER_TRIGGER,
+            FAIL_ON_DATA_LOSS, EXACTLY_ONCE, READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH,
+            METADATA);
 
-    /** Spark's own, which it hands on. */
-    private static final Set<String> OF_SPARK = Set.of("path", "paths", "checkpointlocation", "queryname");
+    /** Spark's own, which it hands on; the last two are what it keeps of a table beside its options. */
+    private static final Set<String> OF_SPARK = Set.of(
+            "path", "paths", "checkpointlocation", "queryname", TableCatalog.PROP_PROVIDER, TableCatalog.PROP_OWNER);
 
     private static final Set<String> WARNED_OF = ConcurrentHashMap.newKeySet();
     private static final Logger LOG = LoggerFactory.getLogger(PravegaOptions.class);
@@ -75,9 +81,17 @@ final class PravegaOptions implements Serializable {
         unknown().filter(WARNED_OF::add).forEach(name -> LOG.warn("the data source pravega has no option {}", name));
     }
 
-    /** Names of options that mean nothing here. */
+    /** These options and others, which win. */
+    PravegaOptions with(Map<String, String> others) {
+        HashMap<String, String> merged = new HashMap<>(values);
+        others.forEach((name, value) -> merged.put(name.toLowerCase(Locale.ROOT), value));
+        return new PravegaOptions(merged);
+    }
+
+    /** Names of options that mean nothing here. Spark keeps a table's options twice, also with a prefix. */
     java.util.stream.Stream<String> unknown() {
-        return values.keySet().stream().filter(name -> !KNOWN.contains(name) && !OF_SPARK.contains(name));
+        return values.keySet().stream().filter(name -> !KNOWN.contains(name) && !OF_SPARK.contains(name)
+                && !name.startsWith(TableCatalog.OPTION_PREFIX));
     }
 
     String controller() {
@@ -143,7 +157,10 @@ final class PravegaOptions implements Serializable {
     /** What one micro-batch may read; all that there is, if no limit is given. */
     ReadLimit readLimit() {
         OptionalLong events = positive(MAX_EVENTS_PER_TRIGGER);
-        OptionalLong bytes = positive(MAX_BYTES_PER_TRIGGER);
+        OptionalLong max = positive(MAX_BYTES_PER_TRIGGER);
+        OptionalLong approximate = positive(APPROX_BYTES_PER_TRIGGER);
+        refuseBoth(MAX_BYTES_PER_TRIGGER, max, APPROX_BYTES_PER_TRIGGER, approximate);
+        OptionalLong bytes = max.isPresent() ? max : approximate;
         if (events.isPresent() && bytes.isPresent()) {
             return ReadLimit.compositeLimit(
                     new ReadLimit[] {ReadLimit.maxRows(events.getAsLong()), ReadLimit.maxBytes(bytes.getAsLong())});
@@ -178,6 +195,11 @@ final class PravegaOptions implements Serializable {
 
     long transactionStatusPollIntervalMs() {
         return positive(TRANSACTION_STATUS_POLL_INTERVAL_MS).orElse(50);
+    }
+
+    /** What to do with an epoch of which nobody can tell any more whether it is there. */
+    UnknownEpoch onUnknownEpoch() {
+        return text(ON_UNKNOWN_EPOCH).map(value -> UnknownEpoch.parse(ON_UNKNOWN_EPOCH, value)).orElse(UnknownEpoch.FAIL);
     }
 
     /** Configuration of a stream that is created because it does not exist yet. */

@@ -1,5 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
+import java.util.Set;
 import org.apache.spark.sql.connector.read.Scan;
 import org.apache.spark.sql.connector.read.SupportsPushDownRequiredColumns;
 import org.apache.spark.sql.types.StructType;
@@ -7,10 +8,13 @@ import org.apache.spark.sql.types.StructType;
 /** Builds a scan of the columns that a query wants. */
 final class PravegaScanBuilder implements SupportsPushDownRequiredColumns {
     private final PravegaOptions options;
+    private final Set<String> given;
     private StructType columns = PravegaTable.SCHEMA;
 
-    PravegaScanBuilder(PravegaOptions options) {
+    /** @param given the names of the options of this read, without those of its table */
+    PravegaScanBuilder(PravegaOptions options, Set<String> given) {
         this.options = options;
+        this.given = given;
     }
 
     @Override
@@ -20,6 +24,6 @@ final class PravegaScanBuilder implements SupportsPushDownRequiredColumns {
 
     @Override
     public Scan build() {
-        return new PravegaScan(options, columns);
+        return new PravegaScan(options, given, columns);
     }
 }

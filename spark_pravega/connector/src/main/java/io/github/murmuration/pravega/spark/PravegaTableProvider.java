@@ -31,6 +31,6 @@ public final class PravegaTableProvider implements TableProvider, DataSourceRegi
     private static Table table(PravegaOptions options) {
         return options.metadata()
                 .<Table>map(kind -> new MetadataTable(MetadataTable.Kind.of(kind), options))
-                .orElseGet(() -> new PravegaTable(options));
+                .orElseGet(() -> new PravegaTable(options, Map.of()));
     }
 }

@@ -1,7 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import org.apache.spark.sql.connector.read.streaming.CompositeReadLimit;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
@@ -10,18 +9,27 @@ import org.apache.spark.sql.connector.read.streaming.ReadMaxRows;
 
 /** How many events and bytes one micro-batch may read. A single event may exceed the bytes, or it would never be read. */
 record ReadBudget(long events, long bytes) {
-    private static final long UNLIMITED = Long.MAX_VALUE;
-
-    /** Pravega stores eight bytes in front of every event. */
-    private static final int EVENT_HEADER_BYTES = 8;
+    static final long UNLIMITED = Long.MAX_VALUE;
 
     /** Finds event boundaries. */
     interface Boundaries {
         /**
          * Offset after the last event that lies wholly in the first {@code bytes} of the slice and is among its first
-         * {@code events}; never before the end of the first {@code atLeast} events.
+         * {@code events}, or after one a little before it; never before the end of the first {@code atLeast} events.
          */
         long offset(SegmentSlice slice, long atLeast, long events, long bytes);
+
+        /** Bytes that an event takes at least, with its header. */
+        default long leastBytes() {
+            return SeenEvents.HEADER_BYTES;
+        }
+    }
+
+    /** What one slice may give. */
+    private record Share(SegmentSlice slice, long atLeast, long events, long bytes) {
+        boolean isWhole(long eventBytes) {
+            return slice.bytes() <= bytes && slice.bytes() / eventBytes <= events;
+        }
     }
 
     static ReadBudget of(ReadLimit limit) {
@@ -43,28 +51,32 @@ record ReadBudget(long events, long bytes) {
     }
 
     /** The beginnings of the slices that the budget allows, in proportion to their sizes. */
-    List<SegmentSlice> limit(List<SegmentSlice> slices, Boundaries boundaries) {
+    List<SegmentSlice> limit(List<SegmentSlice> slices, Boundaries boundaries, Turns turns) {
         long available = slices.stream().mapToLong(SegmentSlice::bytes).sum();
-        if (available <= bytes && available / EVENT_HEADER_BYTES <= events) {
+        boolean isFew = available / SeenEvents.HEADER_BYTES <= events;
+        long eventBytes = isFew ? SeenEvents.HEADER_BYTES : boundaries.leastBytes();
+        if (available <= bytes && available / eventBytes <= events) {
             return slices;
         }
-        List<SegmentSlice> largestFirst = new ArrayList<>(slices);
-        largestFirst.sort(Comparator.comparingLong(SegmentSlice::bytes).reversed());
-        List<SegmentSlice> limited = new ArrayList<>();
-        long roundedOff = events == UNLIMITED
-                ? 0 : events - largestFirst.stream().mapToLong(slice -> share(events, slice, available)).sum();
-        long atLeast = 1;
-        for (SegmentSlice slice : largestFirst) {
-            long eventShare = share(events, slice, available) + (roundedOff-- > 0 ? 1 : 0);
-            long byteShare = share(bytes, slice, available);
-            boolean whole = slice.bytes() <= byteShare && slice.bytes() / EVENT_HEADER_BYTES <= eventShare;
-            long end = whole ? slice.end() : boundaries.offset(slice, atLeast, eventShare, byteShare);
-            if (end > slice.start()) {
-                limited.add(slice.upTo(end));
-            }
-            atLeast = 0;
-        }
+        List<SegmentSlice> limited = SideBySide.map(shares(turns.inOrder(slices), available), share -> share.slice.upTo(
+                share.isWhole(eventBytes)
+                        ? share.slice.end()
+                        : boundaries.offset(share.slice, share.atLeast, share.events, share.bytes)))
+                .stream().filter(slice -> slice.bytes() > 0).toList();
+        turns.given(slices, limited);
         return limited;
+    }
+
+    /** The first slice gets an event in any case. */
+    private List<Share> shares(List<SegmentSlice> slices, long available) {
+        long roundedOff = events == UNLIMITED
+                ? 0 : events - slices.stream().mapToLong(slice -> share(events, slice, available)).sum();
+        List<Share> shares = new ArrayList<>();
+        for (SegmentSlice slice : slices) {
+            long eventShare = share(events, slice, available) + (roundedOff-- > 0 ? 1 : 0);
+            shares.add(new Share(slice, shares.isEmpty() ? 1 : 0, eventShare, share(bytes, slice, available)));
+        }
+        return shares;
     }
 
     private static long share(long budget, SegmentSlice slice, long available) {

@@ -9,6 +9,9 @@ interface SegmentGraph {
     /** Offset after the last event of a segment that takes no more events. */
     long length(Segment sealed);
 
-    /** The segments that continue a sealed one, each with all that it continues; none at the end of a sealed stream. */
-    Map<Segment, Set<Segment>> successors(Segment sealed);
+    /**
+     * The segments that continue a sealed one, each with all that it continues; none of an open segment, at the end of
+     * a sealed stream, and of a segment that the stream does not know.
+     */
+    Map<Segment, Set<Segment>> successors(Segment segment);
 }

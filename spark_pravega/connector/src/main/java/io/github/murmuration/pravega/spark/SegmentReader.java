@@ -5,42 +5,29 @@ import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.TruncatedDataException;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import org.apache.spark.sql.catalyst.InternalRow;
-import org.apache.spark.sql.catalyst.expressions.GenericInternalRow;
+import org.apache.spark.sql.connector.metric.CustomTaskMetric;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.types.StructType;
-import org.apache.spark.unsafe.types.UTF8String;
 
-/** Reads the events of a slice into rows of the wanted columns; events that nobody wants are not copied. */
+/** Reads the events of a slice into rows of the wanted columns; events are copied only where they have to be. */
 final class SegmentReader implements PartitionReader<InternalRow> {
-    private static final byte[] NOT_COPIED = {};
+    private static final byte[] UNWANTED = {};
 
     private final Connections.Lease lease;
     private final SegmentIterator<byte[]> events;
     private final Segment segment;
-    private final GenericInternalRow row;
-    private final int eventColumn;
-    private final int offsetColumn;
+    private final long start;
+    private final EventRow row;
 
     SegmentReader(PravegaOptions options, StructType columns, SegmentSlice slice) {
         segment = slice.segment();
-        String[] names = columns.fieldNames();
-        eventColumn = Arrays.asList(names).indexOf("event");
-        offsetColumn = Arrays.asList(names).indexOf("offset");
-        row = new GenericInternalRow(names.length);
-        for (int column = 0; column < names.length; column++) {
-            switch (names[column]) {
-                case "scope" -> row.update(column, UTF8String.fromString(segment.getScope()));
-                case "stream" -> row.update(column, UTF8String.fromString(segment.getStreamName()));
-                case "segment_id" -> row.update(column, segment.getSegmentId());
-                default -> { }
-            }
-        }
+        start = slice.start();
+        row = new EventRow(columns, segment);
         lease = Connections.lease(options);
         try {
             events = lease.connection().read(
-                    slice, new EventDeserializer(eventColumn >= 0), options.failOnDataLoss());
+                    slice, new EventDeserializer(row.hasEvent()), options.failOnDataLoss());
         } catch (RuntimeException failed) {
             lease.close();
             throw failed;
@@ -52,8 +39,8 @@ final class SegmentReader implements PartitionReader<InternalRow> {
         if (!events.hasNext()) {
             return false;
         }
-        if (offsetColumn >= 0) {
-            row.update(offsetColumn, events.getOffset());
+        if (row.hasOffset()) {
+            row.setOffset(events.getOffset());
         }
         byte[] event;
         try {
@@ -61,15 +48,20 @@ final class SegmentReader implements PartitionReader<InternalRow> {
         } catch (TruncatedDataException truncated) {
             throw PravegaException.dataLoss(segment, truncated);
         }
-        if (eventColumn >= 0) {
-            row.update(eventColumn, event);
+        if (row.hasEvent()) {
+            row.setEvent(event);
         }
         return true;
     }
 
     @Override
     public InternalRow get() {
-        return row;
+        return row.row();
+    }
+
+    @Override
+    public CustomTaskMetric[] currentMetricsValues() {
+        return new CustomTaskMetric[] {new BytesRead.OfTask(events.getOffset() - start)};
     }
 
     @Override
@@ -78,7 +70,8 @@ final class SegmentReader implements PartitionReader<InternalRow> {
         lease.close();
     }
 
-    private record EventDeserializer(boolean copying) implements Serializer<byte[]> {
+    /** Pravega's client allocates an array for each event: that array is handed on, if it holds nothing else. */
+    record EventDeserializer(boolean wanted) implements Serializer<byte[]> {
         @Override
         public ByteBuffer serialize(byte[] event) {
             return ByteBuffer.wrap(event);
@@ -86,8 +79,14 @@ final class SegmentReader implements PartitionReader<InternalRow> {
 
         @Override
         public byte[] deserialize(ByteBuffer event) {
-            if (!copying) {
-                return NOT_COPIED;
+            if (!wanted) {
+                return UNWANTED;
+            }
+            if (event.hasArray() && event.remaining() == event.array().length) {
+                return event.array();
+            }
+            if (event.hasArray() && event.array().length == event.remaining()) {
+                return event.array(); // of this event alone
             }
             byte[] copy = new byte[event.remaining()];
             event.get(copy);

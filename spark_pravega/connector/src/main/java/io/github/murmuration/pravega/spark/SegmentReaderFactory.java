@@ -10,6 +10,8 @@ import org.apache.spark.sql.types.StructType;
 record SegmentReaderFactory(PravegaOptions options, StructType columns) implements PartitionReaderFactory {
     @Override
     public PartitionReader<InternalRow> createReader(InputPartition partition) {
-        return new SegmentReader(options, columns, ((SegmentPartition) partition).slice());
+        return partition instanceof RealTimeSlice slice
+                ? new RealTimeReader(options, columns, slice)
+                : new SegmentReader(options, columns, ((SegmentPartition) partition).slice());
     }
 }

@@ -5,14 +5,33 @@ import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.TruncatedDataException;
 import java.nio.ByteBuffer;
 
-/** Finds event boundaries by reading over the events: Pravega 0.13 has no server-side way. */
-record SkipReader(PravegaConnection connection, boolean failOnDataLoss) implements ReadBudget.Boundaries {
+/**
+ * Finds event boundaries: where the tail was in the course of time, or else by reading over the events. Pravega 0.13
+ * has no server-side way.
+ */
+record SkipReader(PravegaConnection connection, boolean failOnDataLoss, SeenEvents seen)
+        implements ReadBudget.Boundaries {
+    @Override
+    public long leastBytes() {
+        return seen.leastBytes();
+    }
+
     @Override
     public long offset(SegmentSlice slice, long atLeast, long events, long bytes) {
         long limit = bytes >= slice.bytes() ? slice.end() : slice.start() + bytes;
+        long known = events == ReadBudget.UNLIMITED ? seen.lastBoundary(slice, limit) : slice.start();
+        if (known == slice.start()) {
+            return read(slice, atLeast, events, limit);
+        }
+        boolean isEnough = known - slice.start() >= bytes / 2;
+        return isEnough ? known : read(new SegmentSlice(slice.segment(), known, slice.end()), 0, events, limit);
+    }
+
+    private long read(SegmentSlice slice, long atLeast, long events, long limit) {
         long end = slice.start();
+        long read = 0;
         try (SegmentIterator<Boolean> iterator = connection.read(slice, new Skipping(), failOnDataLoss)) {
-            for (long read = 0; read < events && iterator.hasNext() && (read < atLeast || end < limit); read++) {
+            for (; read < events && iterator.hasNext() && (read < atLeast || end < limit); read++) {
                 iterator.next();
                 long offset = iterator.getOffset();
                 if (read >= atLeast && offset > limit) {
@@ -23,6 +42,8 @@ record SkipReader(PravegaConnection connection, boolean failOnDataLoss) implemen
             return iterator.hasNext() ? end : slice.end();
         } catch (TruncatedDataException truncated) {
             throw PravegaException.dataLoss(slice.segment(), truncated);
+        } finally {
+            seen.counted(read, end - slice.start());
         }
     }
 

@@ -4,19 +4,30 @@ import io.pravega.client.segment.impl.NoSuchSegmentException;
 import io.pravega.client.segment.impl.Segment;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The segments of a real stream, asked from Pravega. */
-record StreamGraph(PravegaConnection connection, boolean failOnDataLoss) implements SegmentGraph {
+/** The segments of a real stream, asked from Pravega; what does not change any more is asked once. */
+final class StreamGraph implements SegmentGraph {
     private static final Logger LOG = LoggerFactory.getLogger(StreamGraph.class);
+
+    private final PravegaConnection connection;
+    private final boolean failOnDataLoss;
+    private final Map<Segment, Long> lengths = new ConcurrentHashMap<>();
+    private final Map<Segment, Map<Segment, Set<Segment>>> successors = new ConcurrentHashMap<>();
+
+    StreamGraph(PravegaConnection connection, boolean failOnDataLoss) {
+        this.connection = connection;
+        this.failOnDataLoss = failOnDataLoss;
+    }
 
     /** A segment that truncation has removed counts as read to its end, unless that is an error. */
     @Override
     public long length(Segment sealed) {
         try {
-            return connection.length(sealed);
+            return lengths.computeIfAbsent(sealed, connection::length);
         } catch (NoSuchSegmentException truncated) {
             if (failOnDataLoss) {
                 throw PravegaException.dataLoss(sealed, truncated);
@@ -27,11 +38,20 @@ record StreamGraph(PravegaConnection connection, boolean failOnDataLoss) impleme
     }
 
     @Override
-    public Map<Segment, Set<Segment>> successors(Segment sealed) {
-        return connection.successors(sealed).getSegmentToPredecessor().entrySet().stream().collect(Collectors.toMap(
+    public Map<Segment, Set<Segment>> successors(Segment segment) {
+        Map<Segment, Set<Segment>> known = successors.getOrDefault(segment, Map.of());
+        if (known.isEmpty()) {
+            known = ask(segment);
+            successors.put(segment, known);
+        }
+        return known;
+    }
+
+    private Map<Segment, Set<Segment>> ask(Segment segment) {
+        return connection.successors(segment).getSegmentToPredecessor().entrySet().stream().collect(Collectors.toMap(
                 successor -> successor.getKey().getSegment(),
                 successor -> successor.getValue().stream()
-                        .map(id -> new Segment(sealed.getScope(), sealed.getStreamName(), id))
+                        .map(id -> new Segment(segment.getScope(), segment.getStreamName(), id))
                         .collect(Collectors.toSet())));
     }
 }

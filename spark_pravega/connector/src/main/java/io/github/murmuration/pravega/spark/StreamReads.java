@@ -1,12 +1,23 @@
 package io.github.murmuration.pravega.spark;
 
+import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamCut;
 import java.util.ArrayList;
 import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Plans what is read of one stream: next cuts, and the slices between two cuts. */
-record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDataLoss) {
+record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDataLoss,
+        StreamGraph graph, SeenEvents seen, Turns turns) {
+    private static final Logger LOG = LoggerFactory.getLogger(StreamReads.class);
+
+    StreamReads(PravegaConnection connection, Stream stream, boolean failOnDataLoss) {
+        this(connection, stream, failOnDataLoss,
+                new StreamGraph(connection, failOnDataLoss), new SeenEvents(), new Turns());
+    }
+
     StreamCut resolveStart(StreamBound start) {
         if (start.isCut()) {
             return requireOwn(start.cut());
@@ -28,6 +39,14 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
         return cut;
     }
 
+    /** @throws IllegalArgumentException if events lie between the given end and the start behind it */
+    void requireInOrder(StreamBound start, StreamCut from, StreamBound end) {
+        if (end.isCut() && start != StreamBound.EARLIEST && !slices(end.cut(), from).isEmpty()) {
+            throw new IllegalArgumentException(PravegaOptions.END_STREAM_CUT + " lies before "
+                    + PravegaOptions.START_STREAM_CUT + ", in one segment at least: exchange or leave out one of them");
+        }
+    }
+
     /** The tail; of a sealed stream the ends of its last segments. */
     StreamCut end() {
         StreamCut tail = connection.tail(stream);
@@ -36,10 +55,10 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
 
     /** The cut to which one micro-batch reads from {@code start}, at most up to {@code target}. */
     StreamCut next(StreamCut start, StreamCut target, ReadBudget budget) {
-        StreamGraph graph = new StreamGraph(connection, failOnDataLoss);
-        Frontier frontier = Frontier.at(start).pastSealed(target, graph);
-        List<SegmentSlice> slices = frontier.slices(target, graph);
-        return frontier.after(budget.limit(slices, new SkipReader(connection, failOnDataLoss))).cut();
+        Frontier frontier = from(start, target);
+        seen.tail(frontier.cut(), target);
+        SkipReader boundaries = new SkipReader(connection, failOnDataLoss, seen);
+        return frontier.after(budget.limit(frontier.slices(target, graph), boundaries, turns)).cut();
     }
 
     /** Everything between two cuts, however often the stream scaled. */
@@ -50,8 +69,7 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
     }
 
     private StreamCut walk(StreamCut start, StreamCut end, List<SegmentSlice> collected) {
-        StreamGraph graph = new StreamGraph(connection, failOnDataLoss);
-        Frontier frontier = Frontier.at(start).pastSealed(end, graph);
+        Frontier frontier = from(start, end);
         List<SegmentSlice> slices = frontier.slices(end, graph);
         while (!slices.isEmpty()) {
             collected.addAll(slices);
@@ -59,5 +77,18 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
             slices = frontier.slices(end, graph);
         }
         return frontier.cut();
+    }
+
+    /** Where reading begins: at the head, if the start belongs to a deleted stream of the same name. */
+    private Frontier from(StreamCut start, StreamCut target) {
+        Frontier frontier = Frontier.at(start);
+        if (!frontier.leadsTo(target, graph) && !frontier.leadsTo(end(), graph)) {
+            if (failOnDataLoss) {
+                throw PravegaException.createdAnew(stream);
+            }
+            LOG.warn("stream {} was deleted and created anew; what was not read of the old one is lost", stream);
+            frontier = Frontier.at(connection.head(stream));
+        }
+        return frontier.pastSealed(target, graph);
     }
 }

@@ -6,6 +6,9 @@ import java.util.UUID;
 
 /** A transaction, and what it holds: {@code rows} rows that partition {@code partition} wrote to {@code stream}. */
 record TransactionId(String scope, String stream, UUID id, int partition, long rows) implements Serializable {
+    /** In place of a partition: the driver wrote the rows that tasks have kept. */
+    static final int KEPT = -1;
+
     Stream target() {
         return Stream.of(scope, stream);
     }

@@ -16,15 +16,16 @@ import org.slf4j.LoggerFactory;
 /**
  * Keeps the open transactions of this JVM from expiring, from their beginning until they are committed or aborted.
  *
- * <p>Also after their task: other tasks of the stage may take longer than a lease. Who ends a transaction may be in
- * another JVM; then the next ping tells that it is over. A transaction that nobody ends, because its job was cancelled
- * before the driver heard of it, is let go an hour after its task.
+ * <p>On an executor until one lease after the task: then the driver has heard of the transaction and keeps it itself,
+ * until the write is over, or was cancelled before and nobody needs the transaction. Who ends one may be in another JVM;
+ * then the next ping tells that it is over.
  */
 final class TransactionLeases implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TransactionLeases.class);
     /** As many pings fit into a lease: after so many failures it has expired. */
     private static final int PINGS_PER_LEASE = 3;
-    private static final long LIMIT_AFTER_TASK_NANOS = TimeUnit.HOURS.toNanos(1);
+    /** A task that is told to end, and begins a transaction all the same, does so before. */
+    private static final long REMEMBERED_SECONDS = 600;
 
     private final Controller controller;
     private final ScheduledExecutorService timer;
@@ -37,9 +38,13 @@ final class TransactionLeases implements AutoCloseable {
         this.timer = timer;
     }
 
-    /** @param write the attempt to write a batch or an epoch, to which the transaction belongs */
+    /**
+     * Until it is ended or, after {@link #written}, for one lease more.
+     *
+     * @param write the attempt to write a batch or an epoch, to which the transaction belongs
+     */
     void keep(UUID write, Stream stream, UUID transaction, long leaseMs) {
-        kept.put(transaction, new Kept(write, stream, transaction, leaseMs));
+        kept.computeIfAbsent(transaction, id -> new Kept(write, stream, id, leaseMs)).written = false;
         if (ended.contains(write)) {
             end(transaction);
         }
@@ -63,7 +68,9 @@ final class TransactionLeases implements AutoCloseable {
 
     /** The write has failed: what it began, or begins yet, may expire. */
     void endAll(UUID write) {
-        ended.add(write);
+        if (ended.add(write)) {
+            timer.schedule(() -> ended.remove(write), REMEMBERED_SECONDS, TimeUnit.SECONDS);
+        }
         kept.values().stream().filter(lease -> lease.write.equals(write)).map(lease -> lease.transaction).toList()
                 .forEach(this::end);
     }
@@ -97,7 +104,7 @@ final class TransactionLeases implements AutoCloseable {
         }
 
         private void ping() {
-            if (written && System.nanoTime() - writtenAt > LIMIT_AFTER_TASK_NANOS) {
+            if (written && System.nanoTime() - writtenAt > TimeUnit.MILLISECONDS.toNanos(leaseMs)) {
                 end(transaction);
             } else {
                 controller.pingTransaction(stream, transaction, leaseMs).whenComplete(this::answered);

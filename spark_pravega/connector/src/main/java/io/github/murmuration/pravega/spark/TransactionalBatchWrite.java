@@ -29,13 +29,16 @@ final class TransactionalBatchWrite implements BatchWrite {
             committing = true;
             transactions.commit(written);
         }
+        writes.end();
     }
 
     /** Spark also calls it when the commit failed; then what is not committed expires. */
     @Override
     public void abort(WriterCommitMessage[] messages) {
-        if (!committing) {
-            writes.abort(messages);
+        if (committing) {
+            writes.letGo();
+        } else {
+            writes.abort(WrittenRows.transactions(messages));
         }
     }
 }

@@ -9,6 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
 
@@ -19,17 +20,19 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
     private final UUID write;
     private final long timeoutMs;
     private final int partition;
+    private final Consumer<TransactionId> written;
     private final Connections.Lease lease;
-    private final RoutingKeys routingKeys = new RoutingKeys();
     private final Map<String, EventTransaction> transactions = new HashMap<>();
 
-    TransactionalDataWriter(
-            PravegaOptions options, EventColumns columns, UUID write, long timeoutMs, int partition) {
+    /** @param written is told of each transaction that is flushed */
+    TransactionalDataWriter(PravegaOptions options, EventColumns columns, UUID write, long timeoutMs, int partition,
+            Consumer<TransactionId> written) {
         this.options = options;
         this.columns = columns;
         this.write = write;
         this.timeoutMs = timeoutMs;
         this.partition = partition;
+        this.written = written;
         lease = Connections.lease(options);
     }
 
@@ -40,16 +43,16 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
 
     /** Writes what was kept at first. */
     void write(KeptEvents kept) throws IOException {
-        for (int index = 0; index < kept.events().size(); index++) {
-            write(kept.stream(), kept.routingKeys().get(index), kept.events().get(index));
+        KeptEvents.Reader events = kept.read();
+        while (events.next()) {
+            write(kept.stream(), events.routingKey(), events.event());
         }
     }
 
     /** @param routingKey null if the event has none */
     void write(String stream, String routingKey, byte[] event) throws IOException {
         try {
-            transactions.computeIfAbsent(stream, this::begin)
-                    .write(routingKey == null ? routingKeys.next() : routingKey, event);
+            transactions.computeIfAbsent(stream, this::begin).write(routingKey, event);
         } catch (InterruptedException stopped) {
             throw interrupted();
         }
@@ -57,10 +60,10 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
 
     @Override
     public WrittenRows commit() throws IOException {
-        List<TransactionId> written = new ArrayList<>();
+        List<TransactionId> flushed = new ArrayList<>();
         try {
             for (EventTransaction transaction : transactions.values()) {
-                written.add(transaction.flush(partition));
+                flushed.add(transaction.flush(partition));
             }
         } catch (SegmentSealedException ended) {
             throw new IOException("a transaction was ended before its task; if it expired, raise "
@@ -68,7 +71,8 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
         } catch (InterruptedException stopped) {
             throw interrupted();
         }
-        return new WrittenRows(written);
+        flushed.forEach(written);
+        return new WrittenRows(flushed);
     }
 
     @Override

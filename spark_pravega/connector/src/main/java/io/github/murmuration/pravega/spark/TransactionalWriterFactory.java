@@ -4,10 +4,11 @@ import java.util.UUID;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
 
 /** Makes the transactional writers, on the executors. */
-record TransactionalWriterFactory(PravegaOptions options, EventColumns columns, UUID write, long timeoutMs)
+record TransactionalWriterFactory(
+        PravegaOptions options, EventColumns columns, UUID write, long timeoutMs, WrittenTransactions written)
         implements DataWriterFactory {
     @Override
     public TransactionalDataWriter createWriter(int partition, long task) {
-        return new TransactionalDataWriter(options, columns, write, timeoutMs, partition);
+        return new TransactionalDataWriter(options, columns, write, timeoutMs, partition, written::add);
     }
 }

@@ -3,10 +3,10 @@ package io.github.murmuration.pravega.spark;
 import io.pravega.client.stream.Stream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.apache.spark.sql.SparkSession;
+import scala.Option;
 
 /** What batch and streaming writes by transactions have in common, on the driver. */
 final class TransactionalWrites {
@@ -15,6 +15,8 @@ final class TransactionalWrites {
     private final long timeoutMs;
     /** This attempt to write a batch or an epoch. */
     private final UUID write = UUID.randomUUID();
+    /** From the first task to the end: so the connection lives on that keeps the tasks' transactions open. */
+    private Connections.Lease lease;
 
     TransactionalWrites(PravegaOptions options, EventColumns columns, long defaultTimeoutMs) {
         this.options = options;
@@ -30,27 +32,44 @@ final class TransactionalWrites {
         return Connections.lease(options);
     }
 
-    TransactionalWriterFactory writerFactory() {
-        try (Connections.Lease lease = lease()) {
-            options.targetStream().ifPresent(
-                    stream -> lease.connection().ensureExists(Stream.of(options.scope(), stream), options));
+    /** Of the tasks, whose transactions the driver keeps open from the end of each task on. */
+    synchronized TransactionalWriterFactory writerFactory() {
+        if (lease == null) {
+            lease = lease();
         }
-        return new TransactionalWriterFactory(options, columns, write, timeoutMs);
+        try {
+            return writerFactory(lease.connection());
+        } catch (RuntimeException | Error failed) { // Spark does not abort then
+            end();
+            throw failed;
+        }
     }
 
-    /** Writes in transactions what tasks have kept. */
+    private TransactionalWriterFactory writerFactory(PravegaConnection connection) {
+        options.targetStream().ifPresent(
+                stream -> connection.ensureExists(Stream.of(options.scope(), stream), options));
+        WrittenTransactions written = new WrittenTransactions(
+                each -> connection.leases().keep(write, each.target(), each.id(), timeoutMs));
+        written.register(SparkSession.active().sparkContext(), Option.empty(), false);
+        return new TransactionalWriterFactory(options, columns, write, timeoutMs, written);
+    }
+
+    /** Writes what tasks have kept, in a transaction for each stream. */
     List<TransactionId> write(List<KeptEvents> kept) {
-        TransactionalWriterFactory writers = writerFactory();
-        List<TransactionId> written = new ArrayList<>();
-        for (KeptEvents events : kept) {
-            try (TransactionalDataWriter writer = writers.createWriter(written.size(), 0)) {
+        TransactionalDataWriter writer = new TransactionalDataWriter(
+                options, columns, write, timeoutMs, TransactionId.KEPT, written -> { });
+        try (writer) {
+            for (KeptEvents events : kept) {
                 writer.write(events);
-                written.addAll(writer.commit().transactions());
-            } catch (IOException failed) {
-                throw new UncheckedIOException(failed);
             }
+            return writer.commit().transactions();
+        } catch (IOException failed) {
+            writer.abort();
+            throw new UncheckedIOException(failed);
+        } catch (RuntimeException failed) {
+            writer.abort();
+            throw failed;
         }
-        return written;
     }
 
     Transactions transactions(Connections.Lease lease) {
@@ -58,10 +77,28 @@ final class TransactionalWrites {
     }
 
     /** Aborts the transactions of which the driver knows, and lets go of the others. */
-    void abort(WriterCommitMessage[] messages) {
-        try (Connections.Lease lease = lease()) {
-            transactions(lease).abort(WrittenRows.transactions(messages));
-            lease.connection().leases().endAll(write);
+    void abort(List<TransactionId> written) {
+        try (Connections.Lease last = lease()) {
+            transactions(last).abort(written);
+        } finally {
+            letGo();
+        }
+    }
+
+    /** The write has failed: what of it is still open expires. */
+    void letGo() {
+        try (Connections.Lease last = lease()) {
+            last.connection().leases().endAll(write);
+        } finally {
+            end();
+        }
+    }
+
+    /** The write is over. */
+    synchronized void end() {
+        if (lease != null) {
+            lease.close();
+            lease = null;
         }
     }
 }

@@ -17,6 +17,7 @@ final class Transactions {
     private static final Logger LOG = LoggerFactory.getLogger(Transactions.class);
     private static final long EAGER_POLL_MS = 5;
     private static final int EAGER_POLLS = 40;
+    private static final long LONG_COMMIT_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final PravegaConnection connection;
     private final PravegaOptions options;
@@ -76,18 +77,43 @@ final class Transactions {
 
     /** Aborts what is still open; never fails, since what stays open expires by itself. */
     void abort(Collection<TransactionId> transactions) {
-        for (TransactionId transaction : transactions) {
-            connection.leases().end(transaction.id());
-            connection.controller().abortTransaction(transaction.target(), transaction.id())
-                    .exceptionally(failure -> {
-                        LOG.info("Transaction {} was not aborted, it will expire: {}", transaction, failure.toString());
-                        return null;
-                    });
-        }
+        transactions.forEach(this::beginAbort);
     }
 
-    /** @throws PravegaException if Pravega has forgotten one: it keeps ended transactions for a day or two */
-    Map<TransactionId, Transaction.Status> statuses(Collection<TransactionId> transactions) {
+    /**
+     * What has become of all after every open one was aborted.
+     *
+     * @throws PravegaException if one is still open
+     */
+    Map<TransactionId, Transaction.Status> aborted(Collection<TransactionId> transactions, long epoch) {
+        transactions.stream().map(this::beginAbort).toList().forEach(Waiting::on);
+        Map<TransactionId, Transaction.Status> statuses = statuses(transactions, epoch);
+        statuses.forEach((transaction, status) -> {
+            if (status == Transaction.Status.OPEN) {
+                throw new PravegaException(transaction + " can be neither aborted nor committed now");
+            }
+        });
+        return statuses;
+    }
+
+    private CompletableFuture<Void> beginAbort(TransactionId transaction) {
+        connection.leases().end(transaction.id());
+        return connection.controller().abortTransaction(transaction.target(), transaction.id())
+                .handle((answer, failure) -> {
+                    if (failure != null) {
+                        LOG.info("Transaction {} was not aborted: {}", transaction, failure.toString());
+                    }
+                    return null;
+                });
+    }
+
+    /**
+     * How far each is. One that Pravega has forgotten, as it does a day or two after its end, counts as the option
+     * on_unknown_epoch says.
+     *
+     * @throws PravegaException if one is forgotten, and the option says nothing
+     */
+    Map<TransactionId, Transaction.Status> statuses(Collection<TransactionId> transactions, long epoch) {
         Map<TransactionId, CompletableFuture<Transaction.Status>> asked = new LinkedHashMap<>();
         transactions.forEach(each ->
                 asked.put(each, connection.controller().checkTransactionStatus(each.target(), each.id())));
@@ -95,12 +121,16 @@ final class Transactions {
         asked.forEach((transaction, status) -> {
             try {
                 statuses.put(transaction, Waiting.on(status));
-            } catch (StatusRuntimeException forgotten) {
-                if (forgotten.getStatus().getCode() == Status.Code.NOT_FOUND) {
-                    throw new PravegaException("Pravega does not know any more whether " + transaction
-                            + " was committed: the query was down for too long in the middle of an epoch", forgotten);
+            } catch (StatusRuntimeException failed) {
+                if (failed.getStatus().getCode() != Status.Code.NOT_FOUND) {
+                    throw failed;
                 }
-                throw forgotten;
+                statuses.put(transaction, switch (options.onUnknownEpoch()) {
+                    case SKIP -> Transaction.Status.COMMITTED;
+                    case WRITE -> Transaction.Status.ABORTED;
+                    case FAIL -> throw PravegaException.unknownEpoch(epoch, "Pravega has forgotten what became of "
+                            + transaction + ", since the query was down for long in the middle of the epoch");
+                });
             }
         });
         return statuses;
@@ -110,9 +140,16 @@ final class Transactions {
     private void awaitCommitted(Collection<TransactionId> transactions) {
         long longest = options.transactionStatusPollIntervalMs();
         int polls = 0;
+        long began = System.nanoTime();
+        boolean told = false;
         for (TransactionId transaction : transactions) {
             Transaction.Status status = status(transaction);
             while (status == Transaction.Status.COMMITTING) {
+                if (!told && System.nanoTime() - began > LONG_COMMIT_NANOS) {
+                    told = true;
+                    LOG.info("{} transactions are being committed for {} s", transactions.size(),
+                            TimeUnit.NANOSECONDS.toSeconds(LONG_COMMIT_NANOS));
+                }
                 long interval = polls++ < EAGER_POLLS ? EAGER_POLL_MS : longest;
                 Waiting.sleep(Math.min(interval, longest), TimeUnit.MILLISECONDS);
                 status = status(transaction);

@@ -4,6 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /**
  * Lets a commit that has begun come to its end although the query is stopped, which interrupts its thread at any point:
@@ -16,12 +17,11 @@ final class Uninterrupted {
     }
 
     /** Runs the task in a thread of its own; after an interruption it has {@value #GRACE_SECONDS} seconds left. */
-    static void run(Runnable task) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
+    static <T> T call(Supplier<T> task) {
+        CompletableFuture<T> done = new CompletableFuture<>();
         Thread thread = new Thread(() -> {
             try {
-                task.run();
-                done.complete(null);
+                done.complete(task.get());
             } catch (Throwable failure) { // goes to the waiting thread
                 done.completeExceptionally(failure);
             }
@@ -29,18 +29,19 @@ final class Uninterrupted {
         thread.setDaemon(true);
         thread.start();
         try {
-            done.get();
+            return done.get();
         } catch (InterruptedException interrupted) {
-            awaitEnd(done, thread);
+            T result = awaitEnd(done, thread);
             Thread.currentThread().interrupt();
+            return result;
         } catch (ExecutionException failed) {
             throw Waiting.unchecked(failed);
         }
     }
 
-    private static void awaitEnd(CompletableFuture<Void> done, Thread thread) {
+    private static <T> T awaitEnd(CompletableFuture<T> done, Thread thread) {
         try {
-            done.get(GRACE_SECONDS, TimeUnit.SECONDS);
+            return done.get(GRACE_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException | TimeoutException givenUp) {
             thread.interrupt();
             throw Waiting.stopped();

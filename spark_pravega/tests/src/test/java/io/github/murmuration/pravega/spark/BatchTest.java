@@ -108,4 +108,30 @@ class BatchTest extends SparkTest {
 
         assertEquals(range(0, 100), numbers(stream));
     }
+
+    /** A hundred events of 17 bytes. */
+    @Test
+    void sizeAndBytesReadAreToldToSpark() {
+        String stream = stream(2);
+        append(stream, 100, 200);
+        Dataset<Row> events = read(stream);
+        assertEquals(1700, events.queryExecution().optimizedPlan().stats().sizeInBytes().toLong());
+        assertEquals(100, events.collectAsList().size());
+        assertEquals(1700,
+                events.queryExecution().executedPlan().collectLeaves().head().longMetric("bytesRead").value());
+    }
+
+    @Test
+    void optionsThatDoNothingAreToldOnce() {
+        String stream = stream(1);
+        try (CapturedLog log = new CapturedLog()) {
+            for (int times = 0; times < 2; times++) {
+                spark().read().format("pravega").option("controller", DurablePravega.controllerUri())
+                        .option("scope", SCOPE).option("stream", stream).option("max_bytes_per_trigger", 1)
+                        .load().count();
+            }
+            String told = "the option max_bytes_per_trigger does nothing in a batch read";
+            assertEquals(2, log.text().split(told, -1).length, "told once:\n" + log.text());
+        }
+    }
 }

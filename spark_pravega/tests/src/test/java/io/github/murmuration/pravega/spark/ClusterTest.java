@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.pravega.common.hash.HashHelper;
 import java.io.File;
 import java.io.IOException;
 import java.io.Serializable;
@@ -15,6 +16,7 @@ import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.apache.spark.SparkStatusTracker;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.Dataset;
@@ -89,13 +91,17 @@ class ClusterTest extends SparkTest {
         assertWrittenOnce(write, UNTIL_EXPIRED);
     }
 
-    /** Spark does not repeat a task that has told its result: its transaction must outlive the executor. */
-    @Test
-    void anExecutorIsKilledAfterItsTask() throws Exception {
+    /**
+     * Spark does not repeat a task that has told its result: its transaction must outlive the executor, and several of
+     * its leases while the other task goes on.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void anExecutorIsKilledAfterItsTask(Kind kind) throws Exception {
         cluster = Cluster.local();
         File executor = file("executor");
         File killed = file("killed");
-        CompletableFuture<Void> write = write(Kind.BATCH, event -> {
+        CompletableFuture<Void> write = write(kind, event -> {
             if (event.equals("event-0")) {
                 tell(executor, ProcessHandle.current().pid());
             } else if (event.equals(MIDST)) {
@@ -104,10 +110,25 @@ class ClusterTest extends SparkTest {
         });
         await(() -> executor.exists() && tasksDone() == 1 || write.isDone());
         kill(executor).get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        Thread.sleep(3 * LEASE_MS);
         assertEquals(0, readableBytes());
         tell(killed, 1);
 
         assertWrittenOnce(write, UNTIL_ABORTED);
+    }
+
+    /** It waits for its executors, which have a task slot each. */
+    @Test
+    void aRealTimeQueryRunsOnExecutors() throws Exception {
+        String source = stream(2);
+        cluster = Cluster.local();
+        try (Feed feed = new Feed(source); Arrivals arrivals = new Arrivals(target)) {
+            StreamingQuery query =
+                    RealTimeDriver.copy(spark(), source, target, folder.resolve("checkpoint").toString(), 2000).start();
+            feed.send(100, 5000);
+            arrivals.await(feed.sent(), Duration.ofSeconds(LIMIT_SECONDS));
+            query.stop();
+        }
     }
 
     @ParameterizedTest
@@ -151,7 +172,8 @@ class ClusterTest extends SparkTest {
             });
         }
         String source = stream(2);
-        writer(events, source).save();
+        writer(events.selectExpr("event", "if(int(substring(event, 7)) < " + EVENTS / 2 + ", '" + keyBelowHalf(true)
+                + "', '" + keyBelowHalf(false) + "') AS routing_key"), source).save();
         StreamingQuery query = copy(readStream(source).load().selectExpr("struck(string(event)) AS event"),
                 target, folder.resolve("checkpoint")).option("transaction_timeout_ms", LEASE_MS).start();
         return inBackground(() -> {
@@ -159,6 +181,13 @@ class ClusterTest extends SparkTest {
             query.stop();
             return null;
         });
+    }
+
+    /** A routing key of the first or of the second of two segments: so each task has the events that it has in a batch. */
+    private static String keyBelowHalf(boolean below) {
+        HashHelper hash = HashHelper.seededWith("EventRouter");
+        return IntStream.range(0, 100).mapToObj(Integer::toString)
+                .filter(key -> hash.hashToRange(key) < 0.5 == below).findFirst().orElseThrow();
     }
 
     /** @param limit how long a transaction may stay open that no task ends */

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.pravega.client.segment.impl.Segment;
+import io.pravega.client.stream.ScalingPolicy;
+import io.pravega.client.stream.StreamConfiguration;
 import io.pravega.client.stream.StreamCut;
 import java.nio.file.Path;
 import java.util.List;
@@ -67,6 +70,55 @@ class DataLossTest extends SparkTest {
 
         goOn(lossy(source), target);
         assertEquals(both(range(0, 50), range(120, 140)), numbers(target));
+    }
+
+    @Test
+    void aStreamThatWasCreatedAnewIsAnError() throws Exception {
+        String source = stream(2);
+        String target = stream(1);
+        append(source, 0, 50);
+        goOn(readStream(source), target);
+        createAnew(source);
+        append(source, 50, 60);
+
+        StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
+        StreamingQueryException failure = assertThrows(StreamingQueryException.class, query::processAllAvailable);
+        assertTrue(failure.getMessage().contains("created anew"), failure::getMessage);
+        assertTrue(failure.getMessage().contains("fail_on_data_loss=false"), failure::getMessage);
+        assertEquals(range(0, 50), numbers(target));
+    }
+
+    @Test
+    void aStreamThatWasCreatedAnewAndScaledIsReadFromItsHeadIfAskedTo() throws Exception {
+        String source = stream(1);
+        String target = stream(1);
+        append(source, 0, 50);
+        goOn(lossy(source), target);
+        createAnew(source);
+        append(source, 50, 60);
+        try (CapturedLog log = new CapturedLog()) {
+            goOn(lossy(source), target);
+            assertTrue(log.text().contains("created anew"));
+        }
+        assertEquals(range(0, 60), numbers(target));
+
+        createAnew(source);
+        append(source, 60, 70);
+        scale(source, segmentIds(source), Map.of(0.0, 0.5, 0.5, 1.0));
+        append(source, 70, 80);
+        goOn(lossy(source), target);
+        assertEquals(range(0, 80), numbers(target));
+    }
+
+    private static void createAnew(String stream) {
+        streams().sealStream(SCOPE, stream);
+        assertTrue(streams().deleteStream(SCOPE, stream));
+        streams().createStream(SCOPE, stream, StreamConfiguration.builder()
+                .scalingPolicy(ScalingPolicy.fixed(1)).build());
+    }
+
+    private static List<Long> segmentIds(String stream) {
+        return tail(stream).asImpl().getPositions().keySet().stream().map(Segment::getSegmentId).toList();
     }
 
     /** 0 to 49 are read and copied, 50 to 99 lost, 100 to 119 still there. */

@@ -1,6 +1,8 @@
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.Stream;
@@ -69,6 +71,29 @@ class FrontierTest {
     void aTargetBeforeAScaleIsNotPassed() {
         seal(A, 100, Map.of(A1, Set.of(A), A2, Set.of(A)));
         assertEquals(List.of(Set.of("A 0-100")), steps(cut(A, 0, B, 50), cut(A, 100, B, 50)));
+    }
+
+    /** B was split in epoch 2 into N1 and N2, A1 afterwards into O1 and O2: epoch 3. */
+    @Test
+    void aTargetThatIsPartlyPassedIsNotReadBeyond() {
+        Segment n1 = segment(5, 2);
+        Segment n2 = segment(6, 2);
+        Segment o1 = segment(7, 3);
+        seal(A, 100, Map.of(A1, Set.of(A), A2, Set.of(A)));
+        seal(A1, 60, Map.of(o1, Set.of(A1)));
+        seal(B, 20, Map.of(n1, Set.of(B), n2, Set.of(B)));
+        Frontier frontier = Frontier.at(cut(A1, 10, A2, 0, B, 5));
+        StreamCut target = cut(A, 100, n1, 7, n2, 8);
+        assertEquals(List.of(new SegmentSlice(B, 5, 20)), frontier.slices(target, graph));
+    }
+
+    @Test
+    void aSegmentThatTheStreamDoesNotKnowLeadsNowhere() {
+        seal(A, 100, Map.of(A1, Set.of(A), A2, Set.of(A)));
+        StreamCut target = cut(A1, 7, A2, 8, B, 50);
+        assertTrue(Frontier.at(cut(A, 20, B, 5)).leadsTo(target, graph));
+        assertFalse(Frontier.at(cut(segment(9, 0), 20)).leadsTo(target, graph));
+        assertFalse(Frontier.at(cut(A1, 0, A2, 0, B, 5)).leadsTo(cut(A, 100, B, 5), graph));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.control.impl.Controller;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -14,7 +15,11 @@ import org.apache.spark.sql.types.DataTypes;
  */
 final class KilledDriver {
     /** Where it dies. */
-    enum Point { IN_A_TASK, WRITTEN, RECORDED, PARTLY_COMMITTED, PARTLY_EXPIRED, EXPIRED, COMMITTED, NEVER }
+    enum Point {
+        IN_A_TASK, WRITTEN, RECORDED, PARTLY_COMMITTED, PARTLY_EXPIRED, EXPIRED, COMMITTED, APPENDED, NEVER,
+        /** It does not die, but is held there with an expired transaction until someone lets it go on. */
+        HELD
+    }
 
     private static final int EVENTS_PER_EPOCH = 20;
 
@@ -25,7 +30,8 @@ final class KilledDriver {
         String source = arguments[0];
         Point point = Point.valueOf(arguments[4]);
         AtomicInteger epochs = new AtomicInteger();
-        EpochStep.observe((step, record) -> {
+        SparkSession spark = LocalSpark.create();
+        new LoggedSteps((step, record) -> {
             if (step == EpochStep.WRITTEN) {
                 epochs.incrementAndGet();
             }
@@ -33,7 +39,6 @@ final class KilledDriver {
                 dieIfThisIs(point, step, record);
             }
         });
-        SparkSession spark = LocalSpark.create();
         run(spark, source, arguments[1], arguments[2], arguments[3], point);
     }
 
@@ -70,6 +75,11 @@ final class KilledDriver {
                 case PARTLY_COMMITTED -> end(transactions.subList(0, 1), List.of());
                 case PARTLY_EXPIRED -> end(transactions.subList(0, 1), transactions.subList(1, transactions.size()));
                 case EXPIRED -> end(List.of(), transactions);
+                case HELD -> {
+                    end(List.of(), transactions.subList(1, transactions.size()));
+                    signal("STOP");
+                    return;
+                }
                 default -> {
                     return;
                 }
@@ -90,9 +100,17 @@ final class KilledDriver {
 
     private static void die() {
         try {
-            new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start().waitFor();
+            signal("KILL");
             Thread.sleep(Long.MAX_VALUE);
-        } catch (Exception impossible) {
+        } catch (InterruptedException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
+
+    private static void signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, Long.toString(ProcessHandle.current().pid())).start().waitFor();
+        } catch (IOException | InterruptedException impossible) {
             throw new IllegalStateException(impossible);
         }
     }

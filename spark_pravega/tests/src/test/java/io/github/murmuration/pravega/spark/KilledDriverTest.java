@@ -1,13 +1,15 @@
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.KilledDriver.Point;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,17 +31,54 @@ class KilledDriverTest extends SparkTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = "NEVER")
+    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = {"APPENDED", "NEVER", "HELD"})
     void nothingIsLostOrRepeatedWhenTheDriverIsKilled(Point point) throws Exception {
         copyWithKills(List.of(point));
     }
 
     @ParameterizedTest
-    @EnumSource(value = Point.class, names = {"IN_A_TASK", "WRITTEN", "COMMITTED"})
+    @EnumSource(value = Point.class, names = {"IN_A_TASK", "WRITTEN", "APPENDED"})
     void nothingIsLostOrRepeatedWhenADriverThatAppendsIsKilled(Point point) throws Exception {
         String target = stream(2);
         copyWithKills(List.of(point), target, target);
         assertEquals(range(0, EVENTS), numbers(target));
+    }
+
+    /** It was held with its epoch recorded, and goes on while another one takes its place. */
+    @Test
+    void aDriverThatWakesUpWhileAnotherRepairsItsEpochRepeatsNothing() throws Exception {
+        String source = stream(2);
+        String even = stream(2);
+        String odd = stream(1);
+        String checkpoint = folder.resolve("checkpoint").toString();
+        append(source, 0, EVENTS);
+        Process held = begin(source, even, odd, checkpoint, Point.HELD.name());
+        awaitHeld(held);
+        Runnable wakeUp = () -> {
+            try {
+                new ProcessBuilder("kill", "-CONT", Long.toString(held.pid())).start().waitFor();
+                assertTrue(held.waitFor(60, TimeUnit.SECONDS));
+            } catch (IOException | InterruptedException failed) {
+                throw new IllegalStateException(failed);
+            }
+        };
+        try (AtLogLine line = new AtLogLine(EpochCommit.class, "Nothing of the earlier attempt", wakeUp)) {
+            KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER);
+            assertTrue(line.wasLogged());
+        } finally {
+            held.destroyForcibly();
+        }
+        assertNotEquals(0, held.exitValue(), this::log);
+        assertEquals(range(0, EVENTS), both(numbers(even), numbers(odd)).stream().sorted().toList());
+    }
+
+    private static void awaitHeld(Process process) throws Exception {
+        Path state = Path.of("/proc", Long.toString(process.pid()), "stat");
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+        while (!Files.readString(state).replaceAll(".*\\) ", "").startsWith("T")) {
+            assertTrue(process.isAlive() && System.nanoTime() < end);
+            Thread.sleep(50);
+        }
     }
 
     private void copyWithKills(List<Point> points) throws Exception {
@@ -61,19 +100,11 @@ class KilledDriverTest extends SparkTest {
     }
 
     private int drive(String... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of(
-                ProcessHandle.current().info().command().orElse("java"),
-                "-Xmx512m", "-XX:TieredStopAtLevel=1",
-                "-Dpravega.test.port=" + System.getProperty("pravega.test.port"),
-                "-Dpravega.test.jars=" + System.getProperty("pravega.test.jars"),
-                "-Dpravega.test.dir=" + System.getProperty("pravega.test.dir")));
-        command.addAll(List.of(System.getProperty("spark.opens").trim().split("\\s+")));
-        command.add(KilledDriver.class.getName());
-        command.addAll(List.of(arguments));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectErrorStream(true).redirectOutput(folder.resolve("driver.log").toFile());
-        builder.environment().put("CLASSPATH", LocalSpark.classPath());
-        return builder.start().waitFor();
+        return begin(arguments).waitFor();
+    }
+
+    private Process begin(String... arguments) throws Exception {
+        return LocalSpark.driver(KilledDriver.class, folder.resolve("driver.log").toFile(), arguments);
     }
 
     private String log() {

@@ -10,8 +10,10 @@ import io.pravega.client.ClientConfig;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +65,24 @@ class OptionsTest {
     void unknownOptionsAreTold() {
         PravegaOptions options = options(Map.of("start_streamcut", "earliest", "checkpointLocation", "/c", "path", "p"));
         assertEquals(List.of("start_streamcut"), options.unknown().toList());
+    }
+
+    @Test
+    void optionsThatDoNothingAreTold() {
+        Set<String> given = Set.of("Max_Events_Per_Trigger", "exactly_once", "scope", "on_unknown_epoch");
+        assertEquals(List.of("exactly_once", "max_events_per_trigger", "on_unknown_epoch"),
+                OptionUse.BATCH_READ.useless(given).toList());
+        assertEquals(List.of("exactly_once", "on_unknown_epoch"), OptionUse.STREAMING_READ.useless(given).toList());
+        assertEquals(List.of("max_events_per_trigger", "on_unknown_epoch"),
+                OptionUse.BATCH_WRITE.useless(given).toList());
+        assertEquals(List.of("max_events_per_trigger"), OptionUse.STREAMING_WRITE.useless(given).toList());
+    }
+
+    @Test
+    void theOfficialNameOfTheLimitInBytesMeansTheSame() {
+        assertEquals(ReadLimit.maxBytes(7), options(Map.of("approx_bytes_per_trigger", "7")).readLimit());
+        assertThrows(IllegalArgumentException.class, () -> options(
+                Map.of("approx_bytes_per_trigger", "7", "max_bytes_per_trigger", "7")).readLimit());
     }
 
     @Test

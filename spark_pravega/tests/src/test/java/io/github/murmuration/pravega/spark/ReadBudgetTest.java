@@ -2,9 +2,13 @@ package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.pravega.client.segment.impl.Segment;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,31 +24,92 @@ class ReadBudgetTest {
 
     @Test
     void withoutALimitAllIsRead() {
-        assertSame(slices, ReadBudget.of(ReadLimit.allAvailable()).limit(slices, EQUAL_EVENTS));
+        assertSame(slices, limited(ReadLimit.allAvailable()));
     }
 
     @Test
     void eventsAreSharedInProportion() {
         assertEquals(List.of(slice(1, 1500), slice(0, 500)),
-                ReadBudget.of(ReadLimit.maxRows(20)).limit(slices, EQUAL_EVENTS));
+                limited(ReadLimit.maxRows(20)));
     }
 
     @Test
     void bytesAreSharedInProportion() {
         assertEquals(List.of(slice(1, 1500), slice(0, 500)),
-                ReadBudget.of(ReadLimit.maxBytes(2000)).limit(slices, EQUAL_EVENTS));
+                limited(ReadLimit.maxBytes(2000)));
     }
 
     @Test
     void theSmallerLimitCounts() {
         ReadLimit both = ReadLimit.compositeLimit(new ReadLimit[] {ReadLimit.maxRows(4), ReadLimit.maxBytes(2000)});
-        assertEquals(List.of(slice(1, 300), slice(0, 100)), ReadBudget.of(both).limit(slices, EQUAL_EVENTS));
+        assertEquals(List.of(slice(1, 300), slice(0, 100)), limited(both));
     }
 
     @Test
     void oneEventIsReadHoweverLargeItIs() {
-        assertEquals(List.of(slice(1, 100)), ReadBudget.of(ReadLimit.maxBytes(1)).limit(slices, EQUAL_EVENTS));
-        assertEquals(List.of(slice(1, 100)), ReadBudget.of(ReadLimit.maxRows(1)).limit(slices, EQUAL_EVENTS));
+        assertEquals(List.of(slice(1, 100)), limited(ReadLimit.maxBytes(1)));
+        assertEquals(List.of(slice(1, 100)), limited(ReadLimit.maxRows(1)));
+    }
+
+    /** Segment 0 holds one event of 900 bytes; segment 1 has ever more of 100. */
+    @Test
+    void aLargeEventOfASmallSegmentHasItsTurn() {
+        ReadBudget.Boundaries boundaries = (slice, atLeast, events, bytes) -> {
+            long size = slice.segment().getSegmentId() == 0 ? 900 : EVENT;
+            return slice.start() + size * Math.max(atLeast, Math.min(events, bytes / size));
+        };
+        Turns turns = new Turns();
+        ReadBudget budget = ReadBudget.of(ReadLimit.maxBytes(500));
+        List<SegmentSlice> waiting = List.of(slice(0, 900), slice(1, 100_000));
+        assertEquals(List.of(slice(1, 400)), budget.limit(waiting, boundaries, turns));
+        assertTrue(budget.limit(waiting, boundaries, turns).contains(slice(0, 900)));
+    }
+
+    @Test
+    void theOneEventThatIsAllowedIsTakenInTurn() {
+        Turns turns = new Turns();
+        ReadBudget budget = ReadBudget.of(ReadLimit.maxRows(1));
+        assertEquals(List.of(slice(1, 100)), budget.limit(slices, EQUAL_EVENTS, turns));
+        assertEquals(List.of(slice(0, 100)), budget.limit(slices, EQUAL_EVENTS, turns));
+        assertEquals(List.of(slice(1, 100)), budget.limit(slices, EQUAL_EVENTS, turns));
+    }
+
+    /** 4000 bytes would be 500 events of no content. */
+    @Test
+    void whereEventsAreKnownToBeLargeNoneAreCounted() {
+        ReadBudget.Boundaries known = new ReadBudget.Boundaries() {
+            @Override
+            public long offset(SegmentSlice slice, long atLeast, long events, long bytes) {
+                throw new AssertionError("events are counted");
+            }
+
+            @Override
+            public long leastBytes() {
+                return EVENT / 2;
+            }
+        };
+        assertSame(slices, ReadBudget.of(ReadLimit.maxRows(80)).limit(slices, known, new Turns()));
+        assertThrows(AssertionError.class,
+                () -> ReadBudget.of(ReadLimit.maxRows(79)).limit(slices, known, new Turns()));
+    }
+
+    @Test
+    void segmentsAreReadSideBySide() {
+        CyclicBarrier both = new CyclicBarrier(2);
+        ReadBudget.Boundaries waiting = (slice, atLeast, events, bytes) -> {
+            try {
+                both.await(10, TimeUnit.SECONDS);
+            } catch (Exception alone) {
+                throw new AssertionError(alone);
+            }
+            return EQUAL_EVENTS.offset(slice, atLeast, events, bytes);
+        };
+        assertEquals(List.of(slice(1, 1500), slice(0, 500)),
+                ReadBudget.of(ReadLimit.maxRows(20)).limit(slices, waiting, new Turns()));
+    }
+
+    private List<SegmentSlice> limited(ReadLimit limit) {
+        return ReadBudget.of(limit).limit(slices, EQUAL_EVENTS, new Turns());
     }
 
     private static SegmentSlice slice(long segment, long end) {

@@ -1,6 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.pravega.client.stream.Stream;
@@ -10,8 +11,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.functions;
 import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.StreamingQueryException;
+import org.apache.spark.sql.streaming.StreamingQueryProgress;
 import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +79,50 @@ class ScalingTest extends SparkTest {
         query.processAllAvailable();
         query.stop();
         assertEquals(range(0, 300), numbers(target));
+    }
+
+    /** Texts of three digits: every event takes 17 bytes. */
+    @Test
+    void theLagIsWhatIsUnreadInSegmentsOfAllGenerations() throws Exception {
+        String source = stream(1);
+        appendInOrder(source, 100, 200);
+        scale(source, List.of(0L), Map.of(0.0, 0.5, 0.5, 1.0));
+        appendInOrder(source, 200, 300);
+        StreamingQuery query = copy(
+                readStream(source).option("max_events_per_trigger", 35).load(), stream(1), checkpoint)
+                .trigger(Trigger.AvailableNow()).start();
+        query.awaitTermination();
+
+        long unread = 200;
+        for (StreamingQueryProgress progress : query.recentProgress()) {
+            unread -= progress.numInputRows();
+            assertEquals(Long.toString(unread * 17), progress.sources()[0].metrics().get("lagBytes"));
+        }
+        assertEquals(0, unread);
+    }
+
+    @Test
+    void anEndBeforeTheStartIsRefused() throws Exception {
+        String source = stream(1);
+        String early = streams().fetchStreamInfo(SCOPE, source).join().getTailStreamCut().asText();
+        appendInOrder(source, 0, 10);
+        scale(source, List.of(0L), Map.of(0.0, 0.5, 0.5, 1.0));
+        String late = streams().fetchStreamInfo(SCOPE, source).join().getTailStreamCut().asText();
+
+        Exception refused = assertThrows(Exception.class, () -> between(source, late, early).count());
+        assertTrue(refused.getMessage().contains("end_stream_cut lies before start_stream_cut"), refused::getMessage);
+        StreamingQuery query = copy(readStream(source).option("start_stream_cut", "latest")
+                .option("end_stream_cut", early).load(), stream(1), checkpoint).start();
+        refused = assertThrows(StreamingQueryException.class, query::processAllAvailable);
+        assertTrue(refused.getMessage().contains("end_stream_cut lies before start_stream_cut"), refused::getMessage);
+        assertEquals(range(0, 10), numbers(between(source, early, late)));
+        assertEquals(0, between(source, late, late).count());
+    }
+
+    private static Dataset<Row> between(String stream, String start, String end) {
+        return spark().read().format("pravega").option("controller", DurablePravega.controllerUri())
+                .option("scope", SCOPE).option("stream", stream)
+                .option("start_stream_cut", start).option("end_stream_cut", end).load();
     }
 
     /** 100 events in one segment, 100 after its split into two, and 100 after their merge. */

@@ -112,6 +112,20 @@ class SecuredServerTest extends SparkTest {
     }
 
     @Test
+    void aCatalogIsLetIn() {
+        spark().conf().set("spark.sql.catalog.secured", PravegaCatalog.class.getName());
+        options().forEach((name, value) -> spark().conf().set("spark.sql.catalog.secured." + name, value));
+        spark().sql("CREATE TABLE secured.tabled");
+        spark().sql("INSERT INTO secured.tabled SELECT concat('event-', id) AS event FROM range(5)");
+        assertEquals(range(0, 5), numbers(spark().table("secured.tabled")));
+        assertEquals(1, spark().sql("SHOW TABLES IN secured").where("tableName = 'tabled'").count());
+        spark().sql("ALTER TABLE secured.tabled SET TBLPROPERTIES (default_retention_size_bytes = 1000000)");
+        spark().sql("TRUNCATE TABLE secured.tabled");
+        spark().sql("DROP TABLE secured.tabled PURGE");
+        assertEquals(0, spark().sql("SHOW TABLES IN secured").where("tableName = 'tabled'").count());
+    }
+
+    @Test
     void aWrongPasswordIsAClearError() {
         Map<String, String> wrong = options();
         wrong.put("auth_token", new PasswordsAndTls(SECURITY.user(), "wrong-" + PASSWORD, SCOPE).token());

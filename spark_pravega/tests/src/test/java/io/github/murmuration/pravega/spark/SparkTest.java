@@ -1,5 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.pravega.client.ClientConfig;
@@ -28,6 +29,7 @@ import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.function.Executable;
 
 /** What the tests share: a local Spark, a scope in the real Pravega, and streams of numbered events. */
 @ExtendWith(DurablePravega.class)
@@ -121,6 +123,16 @@ abstract class SparkTest {
         return events.writeStream().format("pravega")
                 .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", target)
                 .option("checkpointLocation", checkpoint.toString());
+    }
+
+    /** That {@code attempt} fails, and in what words. */
+    static void assertRefused(Executable attempt, String words) {
+        Throwable refused = assertThrows(Exception.class, attempt);
+        StringBuilder messages = new StringBuilder();
+        for (Throwable cause = refused; cause != null; cause = cause.getCause()) {
+            messages.append(cause).append('\n');
+        }
+        assertTrue(messages.toString().contains(words), messages::toString);
     }
 
     /** Seals the segments with these ids and opens one for each range of keys. */

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -50,7 +51,28 @@ class StoppedQueryTest extends SparkTest {
         StreamingQuery query = copy(readStream(source).load(), stream(1), checkpoint).start();
         query.processAllAvailable();
         query.stop();
+        assertConnectionsEnd();
+    }
 
+    /** Its tasks are interrupted, as they never end by themselves. */
+    @Test
+    void aRealTimeQueryThatIsStoppedInTheMidstLeavesNothing() throws Exception {
+        String source = stream(2);
+        String target = stream(2);
+        try (Feed feed = new Feed(source); Arrivals arrivals = new Arrivals(target)) {
+            StreamingQuery query = RealTimeDriver.copy(spark(), source, target, checkpoint.toString(), 300_000).start();
+            feed.send(100);
+            arrivals.await(100, Duration.ofSeconds(30));
+            CompletableFuture<Void> feeding = CompletableFuture.runAsync(() -> feed.send(2000, 2000));
+            Thread.sleep(1000);
+            query.stop();
+            feeding.get();
+            assertTrue(query.exception().isEmpty(), () -> query.exception().get().toString());
+        }
+        assertConnectionsEnd();
+    }
+
+    private static void assertConnectionsEnd() throws InterruptedException {
         int own = 1; // the client with which the tests make streams
         long limit = System.nanoTime() + Duration.ofSeconds(90).toNanos();
         while (clients().size() > own && System.nanoTime() < limit) {

@@ -80,6 +80,21 @@ class StreamingTest extends SparkTest {
         query.stop();
     }
 
+    /** 100 events of 17 bytes: 85 bytes are five of them. */
+    @Test
+    void theOfficialConnectorsLimitIsKept() throws Exception {
+        String source = stream(1);
+        String target = stream(1);
+        append(source, 100, 200);
+        StreamingQuery query = copy(
+                readStream(source).option("approx_bytes_per_trigger", 85).load(), target, checkpoint).start();
+        query.processAllAvailable();
+
+        assertEquals(range(100, 200), numbers(target));
+        assertEquals(20, rowsPerBatch(query).stream().filter(rows -> rows == 5).count());
+        query.stop();
+    }
+
     @Test
     void availableNowEndsWithWhatThereIsInLimitedBatches() throws Exception {
         String source = stream(2);
