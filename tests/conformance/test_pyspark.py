@@ -12,7 +12,7 @@ import pytest
 from tests.conformance.servers import Servers
 from tests.stack import ROOT
 
-pytestmark = [pytest.mark.only("pravega"), pytest.mark.timeout(300)]
+pytestmark = pytest.mark.timeout(300)
 
 JAR = "pravega-connectors-spark-4.1_2.13.jar"
 
@@ -49,6 +49,7 @@ def quick_start(controller: str, jar: Path, folder: Path) -> str:
     return code
 
 
+@pytest.mark.only("pravega")
 def test_what_the_readme_tells_python_to_do(servers: Servers, tmp_path: Path) -> None:
     settings = servers.settings()
     (jar,) = (settings.jar_dir / "spark" / "pravega").glob("*.jar")
