@@ -24,7 +24,7 @@ final class EpochSegments {
     /** What this JVM did of each query, by cluster and query. */
     private static final Map<List<Object>, Done> DONE = new ConcurrentHashMap<>();
 
-    /** Epochs: the last that was written, that for which the segments were named, and that which was to be appended. */
+    /** Epochs: the last that was written, that for which the segments were named, and the last that was sent to be appended. */
     private static final class Done {
         private long written = -1;
         private long named = -1;
@@ -69,9 +69,12 @@ final class EpochSegments {
 
     /** See {@link SegmentEpochs#append}. An epoch that this JVM begins and finds there is another driver's. */
     synchronized EpochState append(long epoch, ByteBuffer events) {
-        boolean begins = follows(epoch) && done.tried != epoch;
-        done.tried = epoch;
-        return epochs.computeIfAbsent(of(segments, epoch), open).append(epoch, events, begins);
+        SegmentEpochs target = epochs.computeIfAbsent(of(segments, epoch), open);
+        try {
+            return target.append(epoch, events, follows(epoch) && done.tried != epoch);
+        } finally {
+            done.tried = Math.max(done.tried, target.sent());
+        }
     }
 
     /** @throws PravegaException if one of the segments, which a record names, holds a later epoch */

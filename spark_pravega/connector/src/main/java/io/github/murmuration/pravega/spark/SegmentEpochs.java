@@ -53,6 +53,7 @@ final class SegmentEpochs {
     private String permission;
     /** As the segment has it. */
     private long number;
+    private long sent = -1;
 
     SegmentEpochs(Controller controller, ConnectionPool pool, Segment segment, UUID query) {
         this.controller = controller;
@@ -76,18 +77,21 @@ final class SegmentEpochs {
      * @throws PravegaException if the segment holds a later epoch, or this one of another driver
      */
     synchronized EpochState append(long epoch, ByteBuffer events, boolean begins) {
-        boolean[] sent = new boolean[1];
         return retried(() -> {
             connect();
-            if (state(epoch) == EpochState.APPENDED && begins && !sent[0]) {
+            if (state(epoch) == EpochState.APPENDED && begins && sent != epoch) {
                 throw PravegaException.setBack(epoch, epoch);
             }
             if (state(epoch) == EpochState.ABSENT) {
-                sent[0] = true;
                 send(2 * epoch, events);
             }
             return state(epoch);
         });
+    }
+
+    /** The last epoch that was sent, whatever became of it; -1 if there was none. */
+    synchronized long sent() {
+        return sent;
     }
 
     /**
@@ -177,6 +181,7 @@ final class SegmentEpochs {
     }
 
     private void send(long next, ByteBuffer events) {
+        sent = next / 2;
         Reply reply = ask(id -> new WireCommands.ConditionalBlockEnd(
                 writer, next, ANY_OFFSET, Unpooled.wrappedBuffer(events.duplicate()), id));
         expect(WireCommands.DataAppended.class, reply);
