@@ -89,7 +89,7 @@ final class SegmentEpochs {
         });
     }
 
-    /** The last epoch that was sent, whatever became of it; -1 if there was none. */
+    /** The last epoch that was sent and may be there; -1 if there was none. */
     synchronized long sent() {
         return sent;
     }
@@ -181,11 +181,19 @@ final class SegmentEpochs {
     }
 
     private void send(long next, ByteBuffer events) {
+        long before = sent;
         sent = next / 2;
         Reply reply = ask(id -> new WireCommands.ConditionalBlockEnd(
                 writer, next, ANY_OFFSET, Unpooled.wrappedBuffer(events.duplicate()), id));
+        if (hasEnded(reply)) {
+            sent = before; // it did nothing
+        }
         expect(WireCommands.DataAppended.class, reply);
         number = next;
+    }
+
+    private static boolean hasEnded(Reply reply) {
+        return reply instanceof WireCommands.SegmentIsSealed || reply instanceof WireCommands.NoSuchSegment;
     }
 
     private <T extends Request & WireCommand> Reply ask(LongFunction<T> request) {
@@ -194,7 +202,7 @@ final class SegmentEpochs {
     }
 
     private <T extends Reply> T expect(Class<T> type, Reply reply) {
-        if (reply instanceof WireCommands.SegmentIsSealed || reply instanceof WireCommands.NoSuchSegment) {
+        if (hasEnded(reply)) {
             throw new SegmentEndedException(reply.toString());
         }
         if (reply instanceof WireCommands.AuthTokenCheckFailed refused) {

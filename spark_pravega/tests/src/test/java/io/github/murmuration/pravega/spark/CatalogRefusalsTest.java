@@ -8,13 +8,11 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.functions;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** What no stream can do: each is refused, says why and names the way out, and leaves the stream as it was. */
-@Tag("core")
 class CatalogRefusalsTest extends CatalogsTest {
     private String stream;
 

@@ -6,12 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Aggregations as events: a stream is appended to, whatever the output mode. */
-@Tag("core")
 class OutputModeTest extends SparkTest {
     @TempDir
     Path checkpoint;
