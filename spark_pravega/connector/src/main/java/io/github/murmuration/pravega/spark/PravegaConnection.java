@@ -159,7 +159,7 @@ final class PravegaConnection {
     }
 
     StreamCut head(Stream stream) {
-        return Waiting.on(streamCuts.fetchHeadStreamCut(stream));
+        return answer(stream, streamCuts.fetchHeadStreamCut(stream));
     }
 
     /** The ends of the segments that are open now: none, if the stream is sealed. */
@@ -175,7 +175,7 @@ final class PravegaConnection {
     }
 
     StreamSegmentsWithPredecessors successors(Segment segment) {
-        return Waiting.on(controller.getSuccessors(segment));
+        return answer(segment.getStream(), controller.getSuccessors(segment));
     }
 
     /** Offset of the first event of a segment that was not truncated; behind all of them, if the segment is gone. */
@@ -210,13 +210,16 @@ final class PravegaConnection {
         return epochs.computeIfAbsent(stream, each -> new StreamEpoch(() -> askOpenSegments(each)));
     }
 
-    /** @throws PravegaException if the stream does not exist, as between its deletion and its creation anew */
     private Collection<Segment> openSegments(Stream stream) {
+        return answer(stream, askOpenSegments(stream));
+    }
+
+    /** @throws PravegaException if the stream does not exist, as between its deletion and its creation anew */
+    private static <T> T answer(Stream stream, CompletableFuture<T> asked) {
         try {
-            return Waiting.on(askOpenSegments(stream));
+            return Waiting.on(asked);
         } catch (StatusRuntimeException answer) {
-            throw answer.getStatus().getCode() == Status.Code.NOT_FOUND
-                    ? PravegaException.noStream(stream) : answer;
+            throw answer.getStatus().getCode() == Status.Code.NOT_FOUND ? PravegaException.noStream(stream) : answer;
         }
     }
 
