@@ -108,6 +108,7 @@ class LostSegmentTest extends SparkTest {
 
     private void copyMore(StreamingQuery query, int from, int until) throws Exception {
         append(source, from, until);
+        Thread.sleep(100); // a source that is idle does not look again within 30 ms, and calls that all there is
         query.processAllAvailable();
     }
 
