@@ -14,14 +14,12 @@ import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Queries in Spark's Real-Time Mode. The tests' Spark has two task slots. */
-@Tag("core")
 class RealTimeTest extends SparkTest {
     private static final long BATCH_MS = 1000;
     private static final Duration LIMIT = Duration.ofSeconds(30);
