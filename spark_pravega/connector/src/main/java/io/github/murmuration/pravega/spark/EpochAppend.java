@@ -36,12 +36,13 @@ final class EpochAppend {
     /**
      * The epoch is appended, or must be written in transactions: then it is appended nowhere and will not be.
      *
-     * @throws SegmentEndedException if the segment has ended, and with it what is known of the stream; nothing is appended
+     * @throws SegmentEndedException if the segment has ended, and with it what is known of the stream; nothing is
+     *     appended
      */
     EpochState run(ByteBuffer events) {
         EpochRecord itself = new EpochRecord(epoch, List.of());
         EpochStep.WRITTEN.reached(log.query(), itself);
-        EpochState state = segments.go(targets, epoch) ? EpochState.ABSENT : nameInRecord();
+        EpochState state = segments.areNamed(targets, epoch) ? EpochState.ABSENT : nameInRecord();
         if (state == EpochState.ABSENT) {
             state = segments.append(epoch, events);
         }
@@ -64,7 +65,7 @@ final class EpochAppend {
             }
             if (targets.equals(earlier.appendedTo())) {
                 segments.requireNotBehind(targets, epoch);
-                segments.goTo(targets);
+                segments.found(targets);
                 return EpochState.ABSENT;
             }
             if (segments.fence(earlier, epoch, ifUnknown) == EpochState.APPENDED) {
@@ -72,8 +73,7 @@ final class EpochAppend {
             }
             // Spark has logged the epoch before: so a driver that is still at it finds here that it is done.
         } while (!log.replace(new EpochRecord(epoch - 1, true, List.of(), targets)));
-        segments.goTo(targets);
-        segments.named(epoch);
+        segments.named(targets, epoch);
         return EpochState.ABSENT;
     }
 }

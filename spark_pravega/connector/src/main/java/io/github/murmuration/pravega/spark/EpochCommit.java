@@ -31,7 +31,7 @@ final class EpochCommit {
     private final UnknownEpoch onUnknown;
     private volatile boolean begun;
 
-    /** @param fence sees to it that the epoch is not appended to a segment which the given record of an earlier one names */
+    /** @param fence sees to it that the epoch is appended to no segment which the given record of an earlier one names */
     EpochCommit(EpochLog log, Transactions transactions, EpochRecord written,
             Function<EpochRecord, EpochState> fence, UnknownEpoch onUnknown) {
         this.log = log;

@@ -81,8 +81,9 @@ final class EpochLog {
     private CompletableFuture<Version> update(EpochRecord record) {
         ByteBuffer bytes = record.toBytes();
         if (bytes.remaining() > MAX_BYTES) {
-            throw new PravegaException("an epoch in " + record.transactions().size() + " transactions cannot be recorded: "
-                    + "one is needed for each task and stream. Let fewer tasks write, with coalesce, or to fewer streams");
+            throw new PravegaException("an epoch in " + record.transactions().size() + " transactions cannot be "
+                    + "recorded: one is needed for each task and stream. Let fewer tasks write, with coalesce, or to "
+                    + "fewer streams");
         }
         return table.update(version == Version.NOT_EXISTS ? new Insert(key, bytes) : new Put(key, bytes, version));
     }

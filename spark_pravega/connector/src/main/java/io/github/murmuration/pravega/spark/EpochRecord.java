@@ -15,8 +15,8 @@ import java.util.UUID;
 /**
  * The decision to commit: an epoch of a query consists of exactly these transactions. Later: they are committed.
  *
- * @param appendedTo the segments to which the epochs after this one are appended in turn that need no transactions, in that
- *     order; none, if there was no such epoch
+ * @param appendedTo the segments to which the epochs after this one are appended in turn that need no transactions, in
+ *     that order; none, if there was no such epoch
  */
 record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions, List<Segment> appendedTo) {
     /** What there is before the first. */

@@ -24,7 +24,7 @@ final class EpochSegments {
     /** What this JVM did of each query, by cluster and query. */
     private static final Map<List<Object>, Done> DONE = new ConcurrentHashMap<>();
 
-    /** Epochs: the last that was written, that for which the segments were named, and the last that was sent to be appended. */
+    /** Epochs: the last that was written, that for which segments were named, the last that was sent to be appended. */
     private static final class Done {
         private long written = -1;
         private long named = -1;
@@ -47,18 +47,19 @@ final class EpochSegments {
     }
 
     /** Whether the query's record is known to name these segments. */
-    synchronized boolean go(List<Segment> others, long epoch) {
+    synchronized boolean areNamed(List<Segment> others, long epoch) {
         return follows(epoch) && segments.equals(others);
     }
 
-    /** The query's record names these segments. */
-    synchronized void goTo(List<Segment> others) {
+    /** The query's record names these segments, and did before. */
+    synchronized void found(List<Segment> others) {
         close();
         segments = others;
     }
 
-    /** It names others since this epoch, by this JVM: none was appended to them before. */
-    synchronized void named(long epoch) {
+    /** This JVM has named these segments in the query's record, for this epoch: none was appended to them before. */
+    synchronized void named(List<Segment> others, long epoch) {
+        found(others);
         done.named = epoch;
     }
 

@@ -1,9 +1,10 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
+import io.pravega.client.stream.Stream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
-import java.util.stream.Stream;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory;
@@ -14,7 +15,7 @@ import org.slf4j.LoggerFactory;
 /** Writes one epoch of a streaming query exactly once. */
 final class EpochWrite implements StreamingWrite {
     private static final Logger LOG = LoggerFactory.getLogger(EpochWrite.class);
-    /** A task may keep so much though it is more than its share of an append, since most tasks of an epoch keep less. */
+    /** A task may keep so much though it is more than its share of an append: most tasks of an epoch keep less. */
     private static final int KEPT_BY_TASK = 1 << 20;
     /** … as long as all tasks together keep no more than these many appends. */
     private static final int KEPT_BY_ALL = 4;
@@ -59,7 +60,8 @@ final class EpochWrite implements StreamingWrite {
             return;
         }
         if (!kept.isEmpty()) {
-            written = Stream.concat(written.stream(), writes.write(kept).stream()).toList();
+            written = new ArrayList<>(written);
+            written.addAll(writes.write(kept));
         }
         commit(lease, log, epoch);
     }
@@ -71,7 +73,7 @@ final class EpochWrite implements StreamingWrite {
         if (streams.size() > 1 || bytes > KeptEvents.MAX_BYTES) {
             return false;
         }
-        io.pravega.client.stream.Stream stream = io.pravega.client.stream.Stream.of(writes.options().scope(), streams.get(0));
+        Stream stream = Stream.of(writes.options().scope(), streams.get(0));
         List<Segment> segments = connection.fixedSegments(stream, writes.options());
         if (segments.isEmpty() || segments.size() > 1 && kept.stream().anyMatch(KeptEvents::haveKeys)) {
             return false;
@@ -91,7 +93,8 @@ final class EpochWrite implements StreamingWrite {
         Transactions transactions = writes.transactions(lease);
         EpochSegments segments = lease.connection().epochSegments(query);
         commit = new EpochCommit(log, transactions, new EpochRecord(epoch, written),
-                earlier -> segments.fence(earlier, epoch, gone -> unknown(epoch, gone)), writes.options().onUnknownEpoch());
+                earlier -> segments.fence(earlier, epoch, gone -> unknown(epoch, gone)),
+                writes.options().onUnknownEpoch());
         transactions.renew(written);
         Uninterrupted.call(() -> {
             commit.run();

@@ -39,10 +39,6 @@ final class EventTransaction {
     private record WaitingEvent(String routingKey, byte[] event) {
     }
 
-    /** Where to begin with events without a key, so that not all tasks begin with the same segment. */
-    private int turn = ThreadLocalRandom.current().nextInt(1 << 16);
-    private List<Segment> segments;
-
     private final PravegaConnection connection;
     private final Stream stream;
     private final long leaseMs;
@@ -52,6 +48,9 @@ final class EventTransaction {
     private final Map<Segment, SegmentOutputStream> outputs = new HashMap<>();
     private final OutstandingBytes outstanding = new OutstandingBytes();
     private long rows;
+    /** Where to begin with events without a key, so that not all tasks begin with the same segment. */
+    private int turn = ThreadLocalRandom.current().nextInt(1 << 16);
+    private List<Segment> segments;
 
     /** Begins a transaction, without waiting for it. */
     EventTransaction(PravegaConnection connection, UUID write, Stream stream, long leaseMs) {

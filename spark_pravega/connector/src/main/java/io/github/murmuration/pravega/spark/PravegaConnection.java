@@ -127,8 +127,8 @@ final class PravegaConnection {
 
     /**
      * The segments of a stream that does not scale by itself, in the order of their ids; none of one that does. It is
-     * created as {@link #ensureExists} does. What was found is remembered for {@value #FIXED_SEGMENTS_SECONDS} s, unless
-     * it turns out to be wrong before.
+     * created as {@link #ensureExists} does. What was found is remembered for {@value #FIXED_SEGMENTS_SECONDS} s,
+     * unless it turns out to be wrong before.
      */
     List<Segment> fixedSegments(Stream stream, PravegaOptions options) {
         FixedSegments known = fixedSegments.get(stream);
@@ -137,9 +137,9 @@ final class PravegaConnection {
         }
         ensureExists(stream, options);
         long now = System.nanoTime();
-        boolean fixed = configuration(stream).getScalingPolicy().getScaleType() == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS;
-        List<Segment> segments = fixed
-                ? openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList() : List.of();
+        ScalingPolicy.ScaleType scaling = configuration(stream).getScalingPolicy().getScaleType();
+        List<Segment> segments = scaling != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS ? List.of()
+                : openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
         fixedSegments.put(stream, new FixedSegments(segments, now));
         return segments;
     }

@@ -40,15 +40,15 @@ public final class PravegaException extends RuntimeException {
     /** An epoch comes after a later one of its query was written. */
     static PravegaException setBack(long written, long next) {
         return new PravegaException("epoch " + written + " of this query was written already, now epoch " + next
-                + " comes: another driver runs it, or its checkpoint was set back or copied. Begin with a new checkpoint "
-                + "where that one had come to", null, true);
+                + " comes: another driver runs it, or its checkpoint was set back or copied. Begin with a new "
+                + "checkpoint where that one had come to", null, true);
     }
 
     /** Nobody can tell any more whether an epoch is there. */
     static PravegaException unknownEpoch(long epoch, String why) {
-        return new PravegaException("it cannot be known whether epoch " + epoch + " was written: " + why + ". Start the "
-                + "query once with " + PravegaOptions.ON_UNKNOWN_EPOCH + "=write, which may write it a second time, or with "
-                + "=skip, which may leave it out", null, true);
+        return new PravegaException("it cannot be known whether epoch " + epoch + " was written: " + why + ". Start "
+                + "the query once with " + PravegaOptions.ON_UNKNOWN_EPOCH + "=write, which may write it a second time, "
+                + "or with =skip, which may leave it out", null, true);
     }
 
     /** The server shows a certificate that this client does not accept. */
@@ -58,10 +58,10 @@ public final class PravegaException extends RuntimeException {
                 + " is true and the certificate is for another host", cause);
     }
 
-    /** Events that were to be read are gone; if all of the segment is, it cannot be told whether any was left to read. */
+    /** Events that were to be read are gone; if all of the segment is, nobody can tell whether any was left to read. */
     static PravegaException dataLoss(Segment segment, Throwable cause) {
-        return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read from: "
-                + "events are lost, unless all of it was read and it was removed since. With "
+        return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read "
+                + "from: events are lost, unless all of it was read and it was removed since. With "
                 + PravegaOptions.FAIL_ON_DATA_LOSS + "=false they are passed over", cause);
     }
 

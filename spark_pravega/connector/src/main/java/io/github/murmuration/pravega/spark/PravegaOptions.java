@@ -61,8 +61,8 @@ final class PravegaOptions implements Serializable {
             ALLOW_CREATE_STREAM, DEFAULT_NUM_SEGMENTS, DEFAULT_SCALE_FACTOR, DEFAULT_SEGMENT_TARGET_BYTES,
             DEFAULT_SEGMENT_TARGET_EVENTS, DEFAULT_RETENTION_MILLISECONDS, DEFAULT_RETENTION_BYTES, START_STREAM_CUT,
             END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, APPROX_BYTES_PER_TRIGGER,
-            FAIL_ON_DATA_LOSS, EXACTLY_ONCE, READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS, TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH,
-            METADATA);
+            FAIL_ON_DATA_LOSS, EXACTLY_ONCE, READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS,
+            TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH, METADATA);
 
     /** Spark's own, which it hands on; the last two are what it keeps of a table beside its options. */
     private static final Set<String> OF_SPARK = Set.of(
@@ -199,7 +199,8 @@ final class PravegaOptions implements Serializable {
 
     /** What to do with an epoch of which nobody can tell any more whether it is there. */
     UnknownEpoch onUnknownEpoch() {
-        return text(ON_UNKNOWN_EPOCH).map(value -> UnknownEpoch.parse(ON_UNKNOWN_EPOCH, value)).orElse(UnknownEpoch.FAIL);
+        return text(ON_UNKNOWN_EPOCH).map(value -> UnknownEpoch.parse(ON_UNKNOWN_EPOCH, value))
+                .orElse(UnknownEpoch.FAIL);
     }
 
     /** Configuration of a stream that is created because it does not exist yet. */

@@ -40,7 +40,7 @@ final class SegmentEpochs {
     private static final long LONGEST_PAUSE_MS = 10_000;
     private static final long SEAL_SECONDS = 10;
     private static final long SEAL_POLL_MS = 20;
-    /** Where an append does not care what the segment's length is; so the segment store has it for every other writer. */
+    /** Where an append does not care for the segment's length; so the segment store has it for every other writer. */
     private static final long ANY_OFFSET = -1;
 
     private final Controller controller;

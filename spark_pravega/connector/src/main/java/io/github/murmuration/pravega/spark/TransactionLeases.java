@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * Keeps the open transactions of this JVM from expiring, from their beginning until they are committed or aborted.
  *
  * <p>On an executor until one lease after the task: then the driver has heard of the transaction and keeps it itself,
- * until the write is over, or was cancelled before and nobody needs the transaction. Who ends one may be in another JVM;
- * then the next ping tells that it is over.
+ * until the write is over, or was cancelled before and nobody needs the transaction. Who ends one may be in another
+ * JVM; then the next ping tells that it is over.
  */
 final class TransactionLeases implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TransactionLeases.class);

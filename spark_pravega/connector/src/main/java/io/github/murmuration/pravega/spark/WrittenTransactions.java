@@ -6,8 +6,8 @@ import java.util.function.Consumer;
 import org.apache.spark.util.AccumulatorV2;
 
 /**
- * Tells the driver of the transactions that a task has written as soon as Spark counts the task as done. From the tasks'
- * results it would hear of them only when all are done, and the executor that keeps them open may be gone by then.
+ * Tells the driver of the transactions that a task has written as soon as Spark counts the task as done. From the
+ * tasks' results it would hear of them only when all are done, and the executor that keeps them open may be gone by then.
  */
 final class WrittenTransactions extends AccumulatorV2<TransactionId, List<TransactionId>> {
     private static final long serialVersionUID = 1L;

@@ -1,43 +1,26 @@
 package io.github.murmuration.pravega.spark;
 
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.logging.log4j.Level;
-import org.apache.logging.log4j.core.LogEvent;
-import org.apache.logging.log4j.core.LoggerContext;
-import org.apache.logging.log4j.core.appender.AbstractAppender;
-import org.apache.logging.log4j.core.config.LoggerConfig;
-import org.apache.logging.log4j.core.config.Property;
 
-/** Does something, once, where a class logs a line that begins so: in the thread that logs. */
-final class AtLogLine implements AutoCloseable {
-    private final LoggerContext context = LoggerContext.getContext(false);
-    private final String logger;
-    private boolean logged;
+/** Does something, once, where a class logs a line that begins so. */
+final class AtLogLine extends LogListener {
+    private final AtomicBoolean logged;
 
     AtLogLine(Class<?> logging, String beginning, Runnable action) {
-        logger = logging.getName();
-        AbstractAppender appender = new AbstractAppender("line", null, null, false, Property.EMPTY_ARRAY) {
-            @Override
-            public void append(LogEvent event) {
-                if (!logged && event.getMessage().getFormattedMessage().startsWith(beginning)) {
-                    logged = true;
-                    action.run();
-                }
+        this(logging, beginning, action, new AtomicBoolean());
+    }
+
+    private AtLogLine(Class<?> logging, String beginning, Runnable action, AtomicBoolean logged) {
+        super(logging, Level.INFO, true, message -> {
+            if (message.getFormattedMessage().startsWith(beginning) && !logged.getAndSet(true)) {
+                action.run();
             }
-        };
-        appender.start();
-        LoggerConfig config = new LoggerConfig(logger, Level.INFO, true);
-        config.addAppender(appender, Level.INFO, null);
-        context.getConfiguration().addLogger(logger, config);
-        context.updateLoggers();
+        });
+        this.logged = logged;
     }
 
     boolean wasLogged() {
-        return logged;
-    }
-
-    @Override
-    public void close() {
-        context.getConfiguration().removeLogger(logger);
-        context.updateLoggers();
+        return logged.get();
     }
 }

@@ -183,7 +183,7 @@ class ClusterTest extends SparkTest {
         });
     }
 
-    /** A routing key of the first or of the second of two segments: so each task has the events that it has in a batch. */
+    /** A routing key of the first or of the second of two segments: so each task has the events it has in a batch. */
     private static String keyBelowHalf(boolean below) {
         HashHelper hash = HashHelper.seededWith("EventRouter");
         return IntStream.range(0, 100).mapToObj(Integer::toString)

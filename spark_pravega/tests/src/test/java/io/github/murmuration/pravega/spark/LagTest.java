@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.Tag;
@@ -41,7 +43,8 @@ class LagTest extends SparkTest {
     }
 
     private List<Long> lags(String source) throws Exception {
-        StreamingQuery query = copy(readStream(source).option("max_events_per_trigger", 10).load(), stream(1), checkpoint)
+        Dataset<Row> events = readStream(source).option("max_events_per_trigger", 10).load();
+        StreamingQuery query = copy(events, stream(1), checkpoint)
                 .trigger(Trigger.AvailableNow()).start();
         query.awaitTermination();
         return Arrays.stream(query.recentProgress()).filter(progress -> progress.numInputRows() > 0)

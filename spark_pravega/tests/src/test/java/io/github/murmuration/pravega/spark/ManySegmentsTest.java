@@ -66,7 +66,8 @@ class ManySegmentsTest extends SparkTest {
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(LIMIT_SECONDS);
             while (query.lastProgress() == null || query.lastProgress().batchId() < epochs) {
                 if (query.exception().isDefined() || System.nanoTime() > end) {
-                    throw new TimeoutException("after " + LIMIT_SECONDS + " s: " + query.lastProgress() + query.exception());
+                    throw new TimeoutException(
+                            "after " + LIMIT_SECONDS + " s: " + query.lastProgress() + query.exception());
                 }
                 Thread.sleep(50);
             }

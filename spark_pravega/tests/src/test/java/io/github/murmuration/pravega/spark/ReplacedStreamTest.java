@@ -54,7 +54,8 @@ class ReplacedStreamTest extends SparkTest {
         replace(false);
         StreamingQueryException failure = assertThrows(StreamingQueryException.class, query::processAllAvailable);
         String message = failure.getMessage();
-        assertTrue(List.of("does not exist", "truncated beyond", "created anew").stream().anyMatch(message::contains), message);
+        assertTrue(List.of("does not exist", "truncated beyond", "created anew").stream()
+                .anyMatch(message::contains), message);
     }
 
     private void readOnce(boolean failOnDataLoss) throws Exception {
