@@ -1,7 +1,7 @@
 package io.github.murmuration.pravega.spark;
 
-import java.io.File;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,6 +21,11 @@ final class DriverProcess implements AutoCloseable {
     /** @param log gets all that it prints */
     DriverProcess(Path log, String classPath, Class<?> main, Object... arguments) throws IOException {
         this.log = log;
+        process = start(Redirect.to(log.toFile()), classPath, main, arguments);
+    }
+
+    /** The process alone. */
+    static Process start(Redirect log, String classPath, Class<?> main, Object... arguments) throws IOException {
         List<String> command = new ArrayList<>(List.of("setpriv", "--pdeathsig", "KILL",
                 ProcessHandle.current().info().command().orElse("java"), "-Xmx512m", "-XX:TieredStopAtLevel=1"));
         for (String property : List.of("pravega.test.port", "pravega.test.jars", "pravega.test.dir")) {
@@ -29,10 +34,9 @@ final class DriverProcess implements AutoCloseable {
         command.addAll(List.of(System.getProperty("spark.opens").trim().split("\\s+")));
         command.add(main.getName());
         Stream.of(arguments).map(Object::toString).forEach(command::add);
-        ProcessBuilder builder =
-                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(new File(log.toString()));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log);
         builder.environment().put("CLASSPATH", classPath);
-        process = builder.start();
+        return builder.start();
     }
 
     /** How SIGKILL ends the process that calls it. */

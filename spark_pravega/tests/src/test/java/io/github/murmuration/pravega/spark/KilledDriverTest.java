@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.KilledDriver.Point;
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -104,7 +105,8 @@ class KilledDriverTest extends SparkTest {
     }
 
     private Process begin(String... arguments) throws Exception {
-        return LocalSpark.driver(KilledDriver.class, folder.resolve("driver.log").toFile(), arguments);
+        return DriverProcess.start(Redirect.appendTo(folder.resolve("driver.log").toFile()),
+                LocalSpark.classPath(), KilledDriver.class, (Object[]) arguments);
     }
 
     private String log() {

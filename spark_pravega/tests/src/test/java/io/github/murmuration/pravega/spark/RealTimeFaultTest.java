@@ -3,6 +3,7 @@ package io.github.murmuration.pravega.spark;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -112,7 +113,8 @@ class RealTimeFaultTest extends SparkTest {
     }
 
     private void start(long batchMs) throws IOException {
-        driver = LocalSpark.driver(RealTimeDriver.class, folder.resolve("driver.log").toFile(),
+        driver = DriverProcess.start(Redirect.appendTo(folder.resolve("driver.log").toFile()),
+                LocalSpark.classPath(), RealTimeDriver.class,
                 source, target, folder.resolve("checkpoint").toString(), Long.toString(batchMs));
     }
 
