@@ -63,8 +63,8 @@ def position(middleware: Middleware, stream: str, group: str = GROUP) -> Positio
 
 
 def test_a_group_that_truncation_has_overtaken_is_told_and_can_be_moved(bounded: Middleware, stream: str) -> None:
-    publish(bounded, stream, 0, 200)
-    read(bounded, stream, 100)
+    publish(bounded, stream, 0, 300)
+    first = read(bounded, stream, 100)
     stands = position(bounded, stream)
     assert not stands.lies_before(bounded.head(stream))
     ahead = read(bounded, stream, 150, group="ahead")
@@ -76,7 +76,7 @@ def test_a_group_that_truncation_has_overtaken_is_told_and_can_be_moved(bounded:
 
     bounded.move_group(stream, GROUP, stands.moved_to(head))
     assert not position(bounded, stream).lies_before(head)
-    left = set(range(200)) - set(ahead)
+    left = set(range(300)) - set(first) - set(ahead)  # each may have read more of one partition than of the other
     assert set(read(bounded, stream, len(left))) == left
 
 
