@@ -12,12 +12,28 @@ from pyspark.sql import SparkSession
 PARTITIONS = 4
 EXACTLY, AT_LEAST = "exactly once", "at least once"
 
+BATCH_BYTES = 8 << 20
+TUNED_READ = {
+    "kafka.max.partition.fetch.bytes": str(16 << 20),
+    "kafka.max.poll.records": "100000",
+    "kafka.fetch.max.wait.ms": "5",
+}
+TUNED_WRITE = {
+    "kafka.enable.idempotence": "true",
+    "kafka.linger.ms": "1000",
+    "kafka.batch.size": str(BATCH_BYTES),
+    "kafka.buffer.memory": str(64 << 20),
+    "kafka.max.request.size": str(BATCH_BYTES),
+}
+"""How Spark's jobs of this repository have Kafka read and written: `middleware/kafka/spark.py` gives the reasons."""
+
 
 @dataclass
 class System:
     """How one middleware is named, reached, read and written."""
 
     name: str
+    format: str
     options: dict[str, str]
     event: str
     read_from: Callable[[str], dict[str, str]]
@@ -31,15 +47,15 @@ class System:
     figures: dict[str, list[float]] = field(default_factory=dict)
 
     def reader(self, source: Any, stream: str) -> Any:
-        return source.format(self.name).options(**self.options, **self.read_from(stream))
+        return source.format(self.format).options(**self.options, **self.read_from(stream))
 
     def writer(self, sink: Any, stream: str, guarantee: str) -> Any:
-        return sink.format(self.name).options(**self.options, **self.write_to(stream), **self.guarantees[guarantee])
+        return sink.format(self.format).options(**self.options, **self.write_to(stream), **self.guarantees[guarantee])
 
     def note(self, found: dict[str, float]) -> None:
         for what, figure in found.items():
             self.figures.setdefault(what, []).append(figure)
-            print(f"{self.name:>8}  {what}: {figure:,.1f}", flush=True)
+            print(f"{self.name:>14}  {what}: {figure:,.1f}", flush=True)
 
 
 def pravega(controller: str, spark: SparkSession) -> System:
@@ -50,6 +66,7 @@ def pravega(controller: str, spark: SparkSession) -> System:
         nothing.options(**options).option("stream", stream).option("default_num_segments", segments).save()
 
     return System(
+        "Pravega",
         "pravega",
         options,
         "event",
@@ -60,7 +77,7 @@ def pravega(controller: str, spark: SparkSession) -> System:
     )
 
 
-def kafka(servers: str, spark: SparkSession) -> System:
+def kafka(servers: str, spark: SparkSession, tuned: bool) -> System:
     prefix = f"bench-{uuid.uuid4().hex[:8]}"
 
     def create(stream: str, partitions: int) -> None:
@@ -69,15 +86,18 @@ def kafka(servers: str, spark: SparkSession) -> System:
         settings.put("bootstrap.servers", servers)
         admin = java.org.apache.kafka.clients.admin.AdminClient.create(settings)
         topic = java.org.apache.kafka.clients.admin.NewTopic(f"{prefix}-{stream}", partitions, 1)
+        topic.configs({"max.message.bytes": str(BATCH_BYTES)} if tuned else {})
         admin.createTopics(java.java.util.Collections.singleton(topic)).all().get()
         admin.close()
 
+    read, write = (TUNED_READ, TUNED_WRITE) if tuned else ({}, {})
     return System(
+        "Kafka, tuned" if tuned else "Kafka, defaults",
         "kafka",
         {"kafka.bootstrap.servers": servers},
         "value",
-        read_from=lambda stream: {"subscribe": f"{prefix}-{stream}", "startingOffsets": "earliest"},
-        write_to=lambda stream: {"topic": f"{prefix}-{stream}", "kafka.acks": "all"},
+        read_from=lambda stream: {"subscribe": f"{prefix}-{stream}", "startingOffsets": "earliest", **read},
+        write_to=lambda stream: {"topic": f"{prefix}-{stream}", "kafka.acks": "all", **write},
         create=create,
         guarantees={AT_LEAST: {}},
     )

@@ -73,7 +73,7 @@ final class AppendingDataWriter implements DataWriter<InternalRow> {
     private EventStreamWriter<byte[]> open(String name) {
         Stream stream = Stream.of(options.scope(), name);
         PravegaConnection connection = lease.connection();
-        connection.ensureExists(stream, options);
+        connection.targets().ensureExists(stream, options);
         return prompt ? connection.promptWriters().writer(stream) : connection.eventWriter(stream);
     }
 }

@@ -57,7 +57,7 @@ final class AtLeastOnceWrite implements BatchWrite, StreamingWrite {
     private AppendingWriterFactory writerFactory() {
         try (Connections.Lease lease = Connections.lease(options)) {
             options.targetStream().ifPresent(
-                    stream -> lease.connection().ensureExists(Stream.of(options.scope(), stream), options));
+                    stream -> lease.connection().targets().ensureExists(Stream.of(options.scope(), stream), options));
         }
         return new AppendingWriterFactory(options, columns, prompt);
     }

@@ -35,7 +35,7 @@ final class EpochLog {
     /** @param query Spark's id of the query, which its checkpoint keeps */
     EpochLog(PravegaConnection connection, String scope, UUID query) {
         this.query = query;
-        table = connection.table(scope, TABLE, KEY_BYTES);
+        table = connection.tables().table(scope, TABLE, KEY_BYTES);
         key = new TableKey(ByteBuffer.allocate(KEY_BYTES)
                 .putLong(query.getMostSignificantBits()).putLong(query.getLeastSignificantBits()).flip());
     }

@@ -1,7 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
-import java.net.URI;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
@@ -19,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * query's record tells is known, and what a vanished segment held does not matter. That outlives the connection, which
  * ends between epochs that are far apart.
  */
-final class EpochSegments {
+final class EpochSegments implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(EpochSegments.class);
     /** What this JVM did of each query, by cluster and query. */
     private static final Map<List<Object>, Done> DONE = new ConcurrentHashMap<>();
@@ -36,9 +35,14 @@ final class EpochSegments {
     private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
     private List<Segment> segments = List.of();
 
-    EpochSegments(URI cluster, UUID query, Function<Segment, SegmentEpochs> open) {
-        this.open = open;
-        done = DONE.computeIfAbsent(List.of(cluster, query), absent -> new Done());
+    private EpochSegments(PravegaConnection connection, UUID query) {
+        open = segment -> new SegmentEpochs(connection.controller(), connection.pool(), segment, query);
+        done = DONE.computeIfAbsent(List.of(connection.cluster(), query), absent -> new Done());
+    }
+
+    /** Those of a query, the same as long as the connection is open. */
+    static EpochSegments of(PravegaConnection connection, UUID query) {
+        return connection.kept(query, () -> new EpochSegments(connection, query));
     }
 
     /** The segment of an epoch, the same whenever it is asked for. */
@@ -112,7 +116,8 @@ final class EpochSegments {
     }
 
     /** Lets go of connections. */
-    synchronized void close() {
+    @Override
+    public synchronized void close() {
         epochs.values().forEach(SegmentEpochs::close);
         epochs.clear();
         segments = List.of();

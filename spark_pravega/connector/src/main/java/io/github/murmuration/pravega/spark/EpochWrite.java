@@ -49,7 +49,7 @@ final class EpochWrite implements StreamingWrite {
             if (!written.isEmpty() || !kept.isEmpty()) {
                 write(lease, epoch, kept);
             }
-            lease.connection().epochSegments(query).written(epoch);
+            EpochSegments.of(lease.connection(), query).written(epoch);
         }
         writes.end();
     }
@@ -74,24 +74,24 @@ final class EpochWrite implements StreamingWrite {
             return false;
         }
         Stream stream = Stream.of(writes.options().scope(), streams.get(0));
-        List<Segment> segments = connection.fixedSegments(stream, writes.options());
+        List<Segment> segments = connection.targets().fixedSegments(stream, writes.options());
         if (segments.isEmpty() || segments.size() > 1 && kept.stream().anyMatch(KeptEvents::haveKeys)) {
             return false;
         }
         EpochAppend append = new EpochAppend(
-                log, connection.epochSegments(query), epoch, segments, gone -> unknown(epoch, gone));
+                log, EpochSegments.of(connection, query), epoch, segments, gone -> unknown(epoch, gone));
         try {
             return Uninterrupted.call(() -> append.run(KeptEvents.inSegment(kept))) == EpochState.APPENDED;
         } catch (SegmentEndedException ended) {
             LOG.info("Epoch {} of query {} goes in transactions: {}", epoch, query, ended.getMessage());
-            connection.forgetSegments(stream);
+            connection.targets().forgetSegments(stream);
             return false;
         }
     }
 
     private void commit(Connections.Lease lease, EpochLog log, long epoch) {
         Transactions transactions = writes.transactions(lease);
-        EpochSegments segments = lease.connection().epochSegments(query);
+        EpochSegments segments = EpochSegments.of(lease.connection(), query);
         commit = new EpochCommit(log, transactions, new EpochRecord(epoch, written),
                 earlier -> segments.fence(earlier, epoch, gone -> unknown(epoch, gone)),
                 writes.options().onUnknownEpoch());

@@ -34,7 +34,7 @@ final class PravegaBatch implements Batch {
             StreamBound start = options.start(StreamBound.EARLIEST);
             StreamBound end = options.end(StreamBound.LATEST);
             try (Connections.Lease lease = Connections.lease(options)) {
-                lease.connection().ensureExists(stream, options);
+                lease.connection().targets().ensureExists(stream, options);
                 StreamReads reads = new StreamReads(lease.connection(), stream, options.failOnDataLoss());
                 StreamCut from = reads.resolveStart(start);
                 StreamCut to = reads.resolveEnd(end);

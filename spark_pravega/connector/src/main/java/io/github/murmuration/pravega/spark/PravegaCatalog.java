@@ -39,7 +39,7 @@ public final class PravegaCatalog extends ScopeCatalog implements TableCatalog {
     @Override
     public Table loadTable(Identifier table) throws NoSuchTableException {
         Stream stream = stream(table);
-        return table(stream, ask(connection -> connection.configuration(stream)));
+        return table(stream, ask(connection -> connection.metadata().configuration(stream)));
     }
 
     /**
@@ -70,9 +70,9 @@ public final class PravegaCatalog extends ScopeCatalog implements TableCatalog {
     public Table alterTable(Identifier table, TableChange... changes) throws NoSuchTableException {
         Stream stream = stream(table);
         return ask(connection -> {
-            StreamConfiguration changed = StreamProperties.changed(connection.configuration(stream), changes);
+            StreamConfiguration changed = StreamProperties.changed(connection.metadata().configuration(stream), changes);
             Waiting.on(connection.controller().updateStream(stream.getScope(), stream.getStreamName(), changed));
-            connection.forget(stream);
+            connection.targets().forget(stream);
             return table(stream, changed);
         });
     }
@@ -90,7 +90,7 @@ public final class PravegaCatalog extends ScopeCatalog implements TableCatalog {
             return ask(connection -> {
                 Waiting.on(connection.controller().sealStream(stream.getScope(), stream.getStreamName()));
                 Waiting.on(connection.controller().deleteStream(stream.getScope(), stream.getStreamName()));
-                connection.forget(stream);
+                connection.targets().forget(stream);
                 return true;
             });
         } catch (NoSuchTableException absent) {

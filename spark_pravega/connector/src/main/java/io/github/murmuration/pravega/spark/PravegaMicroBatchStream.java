@@ -168,7 +168,7 @@ final class PravegaMicroBatchStream
             if (lease == null) {
                 lease = Connections.lease(options);
             }
-            lease.connection().ensureExists(options.stream(), options);
+            lease.connection().targets().ensureExists(options.stream(), options);
             StreamReads ready = new StreamReads(lease.connection(), options.stream(), options.failOnDataLoss());
             if (bound != StreamBound.UNBOUNDED) {
                 end = Optional.of(ready.resolveEnd(bound));

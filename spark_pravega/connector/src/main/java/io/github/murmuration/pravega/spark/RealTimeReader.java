@@ -1,5 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
+import io.pravega.client.segment.impl.EventSegmentReader;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentTruncatedException;
 import java.nio.ByteBuffer;
@@ -23,9 +24,10 @@ final class RealTimeReader implements SupportsRealTimeRead<InternalRow> {
         lease = Connections.lease(options);
         try {
             PravegaConnection connection = lease.connection();
-            StreamEpoch epoch = connection.epoch(slice.segment().getStream());
-            events = new TailEvents(
-                    connection.tail(slice.segment(), slice.start()), slice.epoch(), epoch::latest, this::afterLoss);
+            StreamEpoch epoch = connection.metadata().epoch(slice.segment().getStream());
+            EventSegmentReader segment =
+                    connection.inputs().createEventReaderForSegment(slice.segment(), slice.start(), Long.MAX_VALUE);
+            events = new TailEvents(segment, slice.epoch(), epoch::latest, this::afterLoss);
         } catch (RuntimeException failed) {
             lease.close();
             throw failed;
@@ -77,7 +79,7 @@ final class RealTimeReader implements SupportsRealTimeRead<InternalRow> {
 
     private long afterLoss(SegmentTruncatedException truncated) {
         Segment segment = slice.segment();
-        long next = failOnDataLoss ? 0 : lease.connection().firstOffset(segment);
+        long next = failOnDataLoss ? 0 : lease.connection().metadata().firstOffset(segment);
         if (next <= events.offset()) {
             throw PravegaException.dataLoss(segment, truncated);
         }

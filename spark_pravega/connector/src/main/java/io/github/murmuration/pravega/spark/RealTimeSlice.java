@@ -20,7 +20,7 @@ record RealTimeSlice(Segment segment, long start, int epoch, int ofAll) implemen
     static final int BEHIND = -1;
 
     static RealTimeSlice[] plan(StreamReads reads, StreamCut start) {
-        int epoch = reads.connection().epoch(reads.stream()).current(); // first: what scales from now on is noticed
+        int epoch = reads.connection().metadata().epoch(reads.stream()).current(); // first: what scales from now on is noticed
         return plan(start, reads.end(), epoch, new StreamGraph(reads.connection(), reads.failOnDataLoss()));
     }
 

@@ -21,11 +21,18 @@ final class RemainingEvents<T> implements SegmentIterator<T> {
     private boolean isAhead;
     private boolean isOver;
 
-    RemainingEvents(PravegaConnection connection, SegmentSlice slice, Serializer<T> deserializer) {
+    private RemainingEvents(PravegaConnection connection, SegmentSlice slice, Serializer<T> deserializer) {
         this.connection = connection;
         this.slice = slice;
         this.deserializer = deserializer;
-        events = connection.allEvents(slice, deserializer);
+        events = SliceEvents.of(connection, slice, deserializer);
+    }
+
+    /** Those of a slice of which a truncated event is an error, if {@code all} are wanted, or is passed over. */
+    static <T> SegmentIterator<T> of(
+            PravegaConnection connection, SegmentSlice slice, Serializer<T> deserializer, boolean all) {
+        return all ? SliceEvents.of(connection, slice, deserializer)
+                : new RemainingEvents<>(connection, slice, deserializer);
     }
 
     @Override
@@ -63,7 +70,7 @@ final class RemainingEvents<T> implements SegmentIterator<T> {
     }
 
     private void passOverWhatIsGone(TruncatedDataException truncated) {
-        long first = Math.min(connection.firstOffset(slice.segment()), slice.end());
+        long first = Math.min(connection.metadata().firstOffset(slice.segment()), slice.end());
         if (first <= offsetAhead) {
             throw truncated;
         }
@@ -72,7 +79,7 @@ final class RemainingEvents<T> implements SegmentIterator<T> {
         events.close();
         isOver = first == slice.end();
         if (!isOver) {
-            events = connection.allEvents(new SegmentSlice(slice.segment(), first, slice.end()), deserializer);
+            events = SliceEvents.of(connection, new SegmentSlice(slice.segment(), first, slice.end()), deserializer);
         }
     }
 }

@@ -26,7 +26,7 @@ final class SegmentReader implements PartitionReader<InternalRow> {
         row = new EventRow(columns, segment);
         lease = Connections.lease(options);
         try {
-            events = lease.connection().read(
+            events = RemainingEvents.of(lease.connection(),
                     slice, new EventDeserializer(row.hasEvent()), options.failOnDataLoss());
         } catch (RuntimeException failed) {
             lease.close();

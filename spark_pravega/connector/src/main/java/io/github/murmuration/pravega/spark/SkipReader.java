@@ -30,7 +30,7 @@ record SkipReader(PravegaConnection connection, boolean failOnDataLoss, SeenEven
     private long read(SegmentSlice slice, long atLeast, long events, long limit) {
         long end = slice.start();
         long read = 0;
-        try (SegmentIterator<Boolean> iterator = connection.read(slice, new Skipping(), failOnDataLoss)) {
+        try (SegmentIterator<Boolean> iterator = RemainingEvents.of(connection, slice, new Skipping(), failOnDataLoss)) {
             for (; read < events && iterator.hasNext() && (read < atLeast || end < limit); read++) {
                 iterator.next();
                 long offset = iterator.getOffset();

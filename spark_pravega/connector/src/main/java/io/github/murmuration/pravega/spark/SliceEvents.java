@@ -1,6 +1,8 @@
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.batch.SegmentIterator;
+import io.pravega.client.batch.impl.SegmentIteratorImpl;
+import io.pravega.client.stream.Serializer;
 import java.util.NoSuchElementException;
 
 /**
@@ -25,6 +27,12 @@ final class SliceEvents<T> implements SegmentIterator<T> {
         this.opening = opening;
         end = slice.end();
         events = opening.between(slice.start(), end);
+    }
+
+    /** Both ends of the slice must be event boundaries. */
+    static <T> SegmentIterator<T> of(PravegaConnection connection, SegmentSlice slice, Serializer<T> deserializer) {
+        return new SliceEvents<>(slice, (start, end) ->
+                new SegmentIteratorImpl<>(connection.inputs(), slice.segment(), deserializer, start, end));
     }
 
     @Override

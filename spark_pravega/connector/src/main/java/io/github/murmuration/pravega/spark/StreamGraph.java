@@ -27,7 +27,7 @@ final class StreamGraph implements SegmentGraph {
     @Override
     public long length(Segment sealed) {
         try {
-            return lengths.computeIfAbsent(sealed, connection::length);
+            return lengths.computeIfAbsent(sealed, connection.metadata()::length);
         } catch (NoSuchSegmentException truncated) {
             if (failOnDataLoss) {
                 throw PravegaException.dataLoss(sealed, truncated);
@@ -48,7 +48,7 @@ final class StreamGraph implements SegmentGraph {
     }
 
     private Map<Segment, Set<Segment>> ask(Segment segment) {
-        return connection.successors(segment).getSegmentToPredecessor().entrySet().stream().collect(Collectors.toMap(
+        return connection.metadata().successors(segment).getSegmentToPredecessor().entrySet().stream().collect(Collectors.toMap(
                 successor -> successor.getKey().getSegment(),
                 successor -> successor.getValue().stream()
                         .map(id -> new Segment(segment.getScope(), segment.getStreamName(), id))

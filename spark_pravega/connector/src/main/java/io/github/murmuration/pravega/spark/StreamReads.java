@@ -22,7 +22,7 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
         if (start.isCut()) {
             return requireOwn(start.cut());
         }
-        return start == StreamBound.LATEST ? end() : connection.head(stream);
+        return start == StreamBound.LATEST ? end() : connection.metadata().head(stream);
     }
 
     StreamCut resolveEnd(StreamBound end) {
@@ -49,8 +49,8 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
 
     /** The tail; of a sealed stream the ends of its last segments. */
     StreamCut end() {
-        StreamCut tail = connection.tail(stream);
-        return tail.asImpl().getPositions().isEmpty() ? walk(connection.head(stream), tail, new ArrayList<>()) : tail;
+        StreamCut tail = connection.metadata().tail(stream);
+        return tail.asImpl().getPositions().isEmpty() ? walk(connection.metadata().head(stream), tail, new ArrayList<>()) : tail;
     }
 
     /** The cut to which one micro-batch reads from {@code start}, at most up to {@code target}. */
@@ -87,7 +87,7 @@ record StreamReads(PravegaConnection connection, Stream stream, boolean failOnDa
                 throw PravegaException.createdAnew(stream);
             }
             LOG.warn("stream {} was deleted and created anew; what was not read of the old one is lost", stream);
-            frontier = Frontier.at(connection.head(stream));
+            frontier = Frontier.at(connection.metadata().head(stream));
         }
         return frontier.pastSealed(target, graph);
     }

@@ -90,14 +90,14 @@ final class TransactionalDataWriter implements DataWriter<InternalRow> {
         return new InterruptedIOException("interrupted while writing to Pravega");
     }
 
-    /** See {@link PravegaConnection#fixedSegments}. */
+    /** See {@link TargetStreams#fixedSegments}. */
     int fixedSegments(String name) {
-        return lease.connection().fixedSegments(Stream.of(options.scope(), name), options).size();
+        return lease.connection().targets().fixedSegments(Stream.of(options.scope(), name), options).size();
     }
 
     private EventTransaction begin(String name) {
         Stream stream = Stream.of(options.scope(), name);
-        lease.connection().ensureExists(stream, options);
+        lease.connection().targets().ensureExists(stream, options);
         return new EventTransaction(lease.connection(), write, stream, timeoutMs);
     }
 }

@@ -47,7 +47,7 @@ final class TransactionalWrites {
 
     private TransactionalWriterFactory writerFactory(PravegaConnection connection) {
         options.targetStream().ifPresent(
-                stream -> connection.ensureExists(Stream.of(options.scope(), stream), options));
+                stream -> connection.targets().ensureExists(Stream.of(options.scope(), stream), options));
         WrittenTransactions written = new WrittenTransactions(
                 each -> connection.leases().keep(write, each.target(), each.id(), timeoutMs));
         written.register(SparkSession.active().sparkContext(), Option.empty(), false);

@@ -36,7 +36,7 @@ final class Arrivals implements AutoCloseable {
 
     Arrivals(String stream) {
         Set<Segment> segments =
-                lease.connection().tail(Stream.of(SparkTest.SCOPE, stream)).asImpl().getPositions().keySet();
+                lease.connection().metadata().tail(Stream.of(SparkTest.SCOPE, stream)).asImpl().getPositions().keySet();
         for (Segment segment : segments) {
             Thread reader = new Thread(() -> read(segment), "arrivals");
             reader.start();
@@ -91,7 +91,8 @@ final class Arrivals implements AutoCloseable {
     }
 
     private void read(Segment segment) {
-        try (EventSegmentReader events = lease.connection().tail(segment, 0)) {
+        try (EventSegmentReader events = lease.connection().inputs()
+                .createEventReaderForSegment(segment, 0, Long.MAX_VALUE)) {
             while (!closed) {
                 ByteBuffer event = events.read(100);
                 if (event != null) {

@@ -133,7 +133,7 @@ class ScalingTest extends SparkTest {
         appendInOrder(name, 100, 200);
         List<Long> halves = new ArrayList<>();
         try (Connections.Lease lease = Connections.lease(connection())) {
-            lease.connection().tail(Stream.of(SCOPE, name)).asImpl().getPositions().keySet()
+            lease.connection().metadata().tail(Stream.of(SCOPE, name)).asImpl().getPositions().keySet()
                     .forEach(segment -> halves.add(segment.getSegmentId()));
         }
         scale(name, halves, Map.of(0.0, 1.0));
