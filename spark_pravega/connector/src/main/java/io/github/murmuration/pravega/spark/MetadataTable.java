@@ -1,5 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.spark.client.Connections;
+import io.github.murmuration.pravega.spark.client.PravegaConnection;
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.pravega.client.admin.StreamInfo;
 import io.pravega.client.stream.Stream;
 import io.pravega.shared.NameUtils;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
 import java.util.EnumSet;
@@ -11,7 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What options are used for. One that does nothing where it is given is told in the log, once. */
-enum OptionUse {
+public enum OptionUse {
     BATCH_READ, STREAMING_READ, BATCH_WRITE, STREAMING_WRITE;
 
     private static final Logger LOG = LoggerFactory.getLogger(OptionUse.class);
@@ -32,7 +33,7 @@ enum OptionUse {
             Map.entry(PravegaOptions.ON_UNKNOWN_EPOCH, EnumSet.of(STREAMING_WRITE)));
 
     /** @param given the options of one read or write, without those of its table */
-    void tellOthers(Set<String> given) {
+    public void tellOthers(Set<String> given) {
         useless(given).filter(name -> TOLD.add(this + " " + name)).forEach(name -> LOG.warn(
                 "the option {} does nothing in a {}: it is one of a {}", name, this,
                 OF.get(name).stream().map(OptionUse::toString).collect(Collectors.joining(" or "))));

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.spark.client.Waiting;
+import io.github.murmuration.pravega.spark.write.EventColumns;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamConfiguration;
 import java.util.Arrays;
@@ -70,7 +73,8 @@ public final class PravegaCatalog extends ScopeCatalog implements TableCatalog {
     public Table alterTable(Identifier table, TableChange... changes) throws NoSuchTableException {
         Stream stream = stream(table);
         return ask(connection -> {
-            StreamConfiguration changed = StreamProperties.changed(connection.metadata().configuration(stream), changes);
+            StreamConfiguration changed =
+                    StreamProperties.changed(connection.metadata().configuration(stream), changes);
             Waiting.on(connection.controller().updateStream(stream.getScope(), stream.getStreamName(), changed));
             connection.targets().forget(stream);
             return table(stream, changed);

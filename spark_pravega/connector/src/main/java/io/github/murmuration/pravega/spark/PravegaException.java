@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
 import io.pravega.client.segment.impl.Segment;
@@ -10,15 +11,15 @@ public final class PravegaException extends RuntimeException {
     /** Whether trying again cannot help. */
     private final boolean isFinal;
 
-    PravegaException(String message) {
+    public PravegaException(String message) {
         this(message, null);
     }
 
-    PravegaException(String message, Throwable cause) {
+    public PravegaException(String message, Throwable cause) {
         this(message, cause, false);
     }
 
-    PravegaException(Throwable cause) {
+    public PravegaException(Throwable cause) {
         this(cause.toString(), cause, false);
     }
 
@@ -27,51 +28,51 @@ public final class PravegaException extends RuntimeException {
         this.isFinal = isFinal;
     }
 
-    boolean isFinal() {
+    public boolean isFinal() {
         return isFinal;
     }
 
     /** Pravega does not let this user in, or not there. */
-    static PravegaException refused(Throwable cause) {
+    public static PravegaException refused(Throwable cause) {
         return new PravegaException("Pravega refuses access: " + PravegaOptions.AUTH_METHOD + " and "
                 + PravegaOptions.AUTH_TOKEN + " are missing, wrong, or of a user without the permission", cause, true);
     }
 
     /** An epoch comes after a later one of its query was written. */
-    static PravegaException setBack(long written, long next) {
+    public static PravegaException setBack(long written, long next) {
         return new PravegaException("epoch " + written + " of this query was written already, now epoch " + next
                 + " comes: another driver runs it, or its checkpoint was set back or copied. Begin with a new "
                 + "checkpoint where that one had come to", null, true);
     }
 
     /** Nobody can tell any more whether an epoch is there. */
-    static PravegaException unknownEpoch(long epoch, String why) {
+    public static PravegaException unknownEpoch(long epoch, String why) {
         return new PravegaException("it cannot be known whether epoch " + epoch + " was written: " + why + ". Start "
-                + "the query once with " + PravegaOptions.ON_UNKNOWN_EPOCH + "=write, which may write it a second time, "
-                + "or with =skip, which may leave it out", null, true);
+                + "the query once with " + PravegaOptions.ON_UNKNOWN_EPOCH + "=write, which may write it a second "
+                + "time, or with =skip, which may leave it out", null, true);
     }
 
     /** The server shows a certificate that this client does not accept. */
-    static PravegaException untrusted(Throwable cause) {
+    public static PravegaException untrusted(Throwable cause) {
         return new PravegaException("Pravega's certificate is not accepted: " + PravegaOptions.TRUST_STORE
                 + " is missing or names another one, or " + PravegaOptions.VALIDATE_HOST_NAME
                 + " is true and the certificate is for another host", cause);
     }
 
     /** Events that were to be read are gone; if all of the segment is, nobody can tell whether any was left to read. */
-    static PravegaException dataLoss(Segment segment, Throwable cause) {
+    public static PravegaException dataLoss(Segment segment, Throwable cause) {
         return new PravegaException("segment " + segment.getScopedName() + " was truncated beyond the place to read "
                 + "from: events are lost, unless all of it was read and it was removed since. With "
                 + PravegaOptions.FAIL_ON_DATA_LOSS + "=false they are passed over", cause);
     }
 
     /** The stream is not there, or not any more. */
-    static PravegaException noStream(Stream stream) {
+    public static PravegaException noStream(Stream stream) {
         return new PravegaException("stream " + stream.getScopedName() + " does not exist: it was deleted");
     }
 
     /** The place to read from is in a stream that does not exist any more. */
-    static PravegaException createdAnew(Stream stream) {
+    public static PravegaException createdAnew(Stream stream) {
         return new PravegaException("stream " + stream.getScopedName() + " was deleted and created anew since the "
                 + "place to read from was taken: events may be lost. With " + PravegaOptions.FAIL_ON_DATA_LOSS
                 + "=false the new stream is read from its head");

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.spark.read.plan.StreamBound;
+import io.github.murmuration.pravega.spark.write.epoch.UnknownEpoch;
 import io.pravega.client.ClientConfig;
 import io.pravega.client.stream.RetentionPolicy;
 import io.pravega.client.stream.ScalingPolicy;
@@ -22,8 +25,8 @@ import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The options of one read or write, typed. Names and defaults are those of the official connector where it has them. */
-final class PravegaOptions implements Serializable {
+/** The options of one read or write, typed. Names and defaults are the official connector's where it has them. */
+public final class PravegaOptions implements Serializable {
     private static final long serialVersionUID = 1L;
 
     static final String CONTROLLER = "controller";
@@ -34,24 +37,24 @@ final class PravegaOptions implements Serializable {
     static final String VALIDATE_HOST_NAME = "validate_host_name";
     static final String SCOPE = "scope";
     static final String STREAM = "stream";
-    static final String ALLOW_CREATE_SCOPE = "allow_create_scope";
-    static final String ALLOW_CREATE_STREAM = "allow_create_stream";
+    public static final String ALLOW_CREATE_SCOPE = "allow_create_scope";
+    public static final String ALLOW_CREATE_STREAM = "allow_create_stream";
     static final String DEFAULT_NUM_SEGMENTS = "default_num_segments";
     static final String DEFAULT_SCALE_FACTOR = "default_scale_factor";
     static final String DEFAULT_SEGMENT_TARGET_BYTES = "default_segment_target_rate_bytes_per_sec";
     static final String DEFAULT_SEGMENT_TARGET_EVENTS = "default_segment_target_rate_events_per_sec";
     static final String DEFAULT_RETENTION_MILLISECONDS = "default_retention_duration_milliseconds";
     static final String DEFAULT_RETENTION_BYTES = "default_retention_size_bytes";
-    static final String START_STREAM_CUT = "start_stream_cut";
-    static final String END_STREAM_CUT = "end_stream_cut";
-    static final String MAX_EVENTS_PER_TRIGGER = "max_events_per_trigger";
-    static final String MAX_BYTES_PER_TRIGGER = "max_bytes_per_trigger";
+    public static final String START_STREAM_CUT = "start_stream_cut";
+    public static final String END_STREAM_CUT = "end_stream_cut";
+    public static final String MAX_EVENTS_PER_TRIGGER = "max_events_per_trigger";
+    public static final String MAX_BYTES_PER_TRIGGER = "max_bytes_per_trigger";
     /** The official connector's name of the same. */
     static final String APPROX_BYTES_PER_TRIGGER = "approx_bytes_per_trigger";
     static final String FAIL_ON_DATA_LOSS = "fail_on_data_loss";
-    static final String EXACTLY_ONCE = "exactly_once";
+    public static final String EXACTLY_ONCE = "exactly_once";
     static final String READ_AFTER_WRITE_CONSISTENCY = "read_after_write_consistency";
-    static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
+    public static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
     static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
     static final String ON_UNKNOWN_EPOCH = "on_unknown_epoch";
     static final String METADATA = "metadata";
@@ -76,7 +79,7 @@ final class PravegaOptions implements Serializable {
 
     private final HashMap<String, String> values = new HashMap<>();
 
-    PravegaOptions(Map<String, String> options) {
+    public PravegaOptions(Map<String, String> options) {
         options.forEach((name, value) -> values.put(name.toLowerCase(Locale.ROOT), value));
         unknown().filter(WARNED_OF::add).forEach(name -> LOG.warn("the data source pravega has no option {}", name));
     }
@@ -99,7 +102,7 @@ final class PravegaOptions implements Serializable {
     }
 
     /** Who gives no credentials here can give them as Pravega's client wants them, in the environment. */
-    ClientConfig clientConfig() {
+    public ClientConfig clientConfig() {
         ClientConfig.ClientConfigBuilder config = ClientConfig.builder()
                 .controllerURI(URI.create(controller())).validateHostName(flag(VALIDATE_HOST_NAME, true));
         text(TRUST_STORE).ifPresent(config::trustStore);
@@ -111,29 +114,29 @@ final class PravegaOptions implements Serializable {
     }
 
     /** What tells one connection from another. */
-    List<String> cluster() {
+    public List<String> cluster() {
         return List.of(controller(), text(AUTH_METHOD).orElse(""), text(AUTH_TOKEN).orElse(""),
                 text(TRUST_STORE).orElse(""), Boolean.toString(flag(VALIDATE_HOST_NAME, true)));
     }
 
-    String scope() {
+    public String scope() {
         return required(SCOPE);
     }
 
-    Stream stream() {
+    public Stream stream() {
         return Stream.of(scope(), required(STREAM));
     }
 
     /** The stream of every row; if there is none, each row names its own in the column {@code stream}. */
-    Optional<String> targetStream() {
+    public Optional<String> targetStream() {
         return text(STREAM);
     }
 
-    boolean allowCreateScope() {
+    public boolean allowCreateScope() {
         return flag(ALLOW_CREATE_SCOPE, true);
     }
 
-    boolean allowCreateStream() {
+    public boolean allowCreateStream() {
         return flag(ALLOW_CREATE_STREAM, true);
     }
 
@@ -141,12 +144,12 @@ final class PravegaOptions implements Serializable {
         return text(METADATA);
     }
 
-    StreamBound start(StreamBound otherwise) {
+    public StreamBound start(StreamBound otherwise) {
         return text(START_STREAM_CUT).map(value -> StreamBound.parse(START_STREAM_CUT, value)).orElse(otherwise);
     }
 
     /** @throws IllegalArgumentException if it is {@code earliest}, at which nothing can end */
-    StreamBound end(StreamBound otherwise) {
+    public StreamBound end(StreamBound otherwise) {
         StreamBound end = text(END_STREAM_CUT).map(value -> StreamBound.parse(END_STREAM_CUT, value)).orElse(otherwise);
         if (end == StreamBound.EARLIEST) {
             throw new IllegalArgumentException("end_stream_cut is 'earliest': nothing would be read");
@@ -155,7 +158,7 @@ final class PravegaOptions implements Serializable {
     }
 
     /** What one micro-batch may read; all that there is, if no limit is given. */
-    ReadLimit readLimit() {
+    public ReadLimit readLimit() {
         OptionalLong events = positive(MAX_EVENTS_PER_TRIGGER);
         OptionalLong max = positive(MAX_BYTES_PER_TRIGGER);
         OptionalLong approximate = positive(APPROX_BYTES_PER_TRIGGER);
@@ -172,19 +175,19 @@ final class PravegaOptions implements Serializable {
     }
 
     /** Whether a read fails, or goes on with what is left, where truncation has removed what it was to read. */
-    boolean failOnDataLoss() {
+    public boolean failOnDataLoss() {
         return flag(FAIL_ON_DATA_LOSS, true);
     }
 
-    boolean exactlyOnce() {
+    public boolean exactlyOnce() {
         return flag(EXACTLY_ONCE, true);
     }
 
-    boolean readAfterWrite() {
+    public boolean readAfterWrite() {
         return flag(READ_AFTER_WRITE_CONSISTENCY, true);
     }
 
-    long transactionTimeoutMs(long otherwise) {
+    public long transactionTimeoutMs(long otherwise) {
         long timeout = positive(TRANSACTION_TIMEOUT_MS).orElse(otherwise);
         if (timeout < MIN_TRANSACTION_TIMEOUT_MS) {
             throw new IllegalArgumentException(
@@ -193,18 +196,18 @@ final class PravegaOptions implements Serializable {
         return timeout;
     }
 
-    long transactionStatusPollIntervalMs() {
+    public long transactionStatusPollIntervalMs() {
         return positive(TRANSACTION_STATUS_POLL_INTERVAL_MS).orElse(50);
     }
 
     /** What to do with an epoch of which nobody can tell any more whether it is there. */
-    UnknownEpoch onUnknownEpoch() {
+    public UnknownEpoch onUnknownEpoch() {
         return text(ON_UNKNOWN_EPOCH).map(value -> UnknownEpoch.parse(ON_UNKNOWN_EPOCH, value))
                 .orElse(UnknownEpoch.FAIL);
     }
 
     /** Configuration of a stream that is created because it does not exist yet. */
-    StreamConfiguration streamConfiguration() {
+    public StreamConfiguration streamConfiguration() {
         StreamConfiguration.StreamConfigurationBuilder configuration =
                 StreamConfiguration.builder().scalingPolicy(scalingPolicy());
         OptionalLong milliseconds = positive(DEFAULT_RETENTION_MILLISECONDS);

@@ -1,5 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.spark.client.Connections;
+import io.github.murmuration.pravega.spark.client.Waiting;
+import io.github.murmuration.pravega.spark.read.PravegaScanBuilder;
+import io.github.murmuration.pravega.spark.write.PravegaWrite;
 import io.pravega.client.admin.StreamInfo;
 import io.pravega.client.stream.Stream;
 import java.util.Map;
@@ -18,8 +23,8 @@ import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
 /** A stream as a table of events; written by appending. Its own options hold where a read or write gives no others. */
-final class PravegaTable implements SupportsRead, SupportsWrite, TruncatableTable {
-    static final StructType SCHEMA = new StructType()
+public final class PravegaTable implements SupportsRead, SupportsWrite, TruncatableTable {
+    public static final StructType SCHEMA = new StructType()
             .add("event", DataTypes.BinaryType)
             .add("scope", DataTypes.StringType)
             .add("stream", DataTypes.StringType)

@@ -1,5 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.spark.client.Connections;
+import io.github.murmuration.pravega.spark.client.PravegaConnection;
+import io.github.murmuration.pravega.spark.client.Waiting;
+import io.github.murmuration.pravega.spark.write.epoch.EpochLog;
 import io.pravega.client.control.impl.Controller;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
+import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
@@ -8,17 +11,17 @@ import org.junit.jupiter.api.BeforeAll;
 
 /** The catalogs of the tests: of one Pravega, with different options. */
 abstract class CatalogsTest extends SparkTest {
-    static final String TOKEN = "c2VjcmV0";
+    protected static final String TOKEN = "c2VjcmV0";
 
     @BeforeAll
-    static void configure() {
+    protected static void configure() {
         catalog("pravega");
         catalog("limited", "scope", SCOPE, "default_num_segments", "2");
         catalog("tail", "start_stream_cut", "latest");
         catalog("secretive", "auth_method", "Basic", "auth_token", TOKEN);
     }
 
-    static void catalog(String name, String... options) {
+    protected static void catalog(String name, String... options) {
         String prefix = "spark.sql.catalog." + name;
         spark().conf().set(prefix, PravegaCatalog.class.getName());
         spark().conf().set(prefix + ".controller", DurablePravega.controllerUri());
@@ -27,15 +30,15 @@ abstract class CatalogsTest extends SparkTest {
         }
     }
 
-    static Dataset<Row> sql(String statement) {
+    protected static Dataset<Row> sql(String statement) {
         return spark().sql(statement);
     }
 
-    static String table(String stream) {
+    protected static String table(String stream) {
         return "pravega." + SCOPE + ".`" + stream + "`";
     }
 
-    static List<String> column(Dataset<Row> rows, int index) {
+    protected static List<String> column(Dataset<Row> rows, int index) {
         return rows.select(rows.columns()[index]).as(Encoders.STRING()).collectAsList();
     }
 }

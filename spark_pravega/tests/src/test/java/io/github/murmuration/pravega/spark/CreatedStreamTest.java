@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -5,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import io.pravega.client.stream.RetentionPolicy;
 import io.pravega.client.stream.ScalingPolicy;
 import io.pravega.client.stream.StreamConfiguration;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -6,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.pravega.client.ClientConfig;
 import java.util.HashMap;
 import java.util.List;
@@ -63,7 +65,8 @@ class OptionsTest {
 
     @Test
     void unknownOptionsAreTold() {
-        PravegaOptions options = options(Map.of("start_streamcut", "earliest", "checkpointLocation", "/c", "path", "p"));
+        PravegaOptions options =
+                options(Map.of("start_streamcut", "earliest", "checkpointLocation", "/c", "path", "p"));
         assertEquals(List.of("start_streamcut"), options.unknown().toList());
     }
 

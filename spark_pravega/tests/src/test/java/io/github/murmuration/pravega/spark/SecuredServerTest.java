@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -6,6 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.murmuration.pravega.spark.testing.CapturedLog;
+import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
+import io.github.murmuration.pravega.spark.testing.server.PasswordsAndTls;
+import io.github.murmuration.pravega.spark.testing.server.PravegaServer;
 import io.pravega.client.ClientConfig;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;

@@ -1,8 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
+import io.github.murmuration.pravega.spark.testing.CapturedLog;
+import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.pravega.spark.read;
+
+import io.github.murmuration.pravega.spark.read.plan.PravegaOffset;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
+import org.apache.hadoop.fs.Path;
+import org.apache.spark.sql.classic.SparkSession;
+import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
+
+/**
+ * The offset at which a query began, fixed in its checkpoint.
+ *
+ * <p>Spark asks for it more than once before the first batch is logged, also after a restart; {@code latest} must not
+ * move meanwhile.
+ */
+record InitialOffset(String checkpointLocation) {
+    PravegaOffset readOrCreate(Supplier<PravegaOffset> first) {
+        try {
+            Configuration hadoop = SparkSession.active().sessionState().newHadoopConf();
+            Path folder = new Path(checkpointLocation);
+            CheckpointFileManager files = CheckpointFileManager.create(folder, hadoop);
+            Path file = new Path(folder, "initial-offset");
+            try (FSDataInputStream stored = files.open(file)) {
+                return PravegaOffset.fromJson(new String(stored.readAllBytes(), StandardCharsets.UTF_8));
+            } catch (FileNotFoundException absent) {
+                PravegaOffset offset = first.get();
+                files.mkdirs(folder);
+                write(files, file, offset);
+                return offset;
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException("initial offset in " + checkpointLocation, failed);
+        }
+    }
+
+    private static void write(CheckpointFileManager files, Path file, PravegaOffset offset) throws IOException {
+        CheckpointFileManager.CancellableFSDataOutputStream out = files.createAtomic(file, false);
+        try {
+            out.write(offset.json().getBytes(StandardCharsets.UTF_8));
+            out.close();
+        } catch (IOException | RuntimeException failed) {
+            out.cancel();
+            throw failed;
+        }
+    }
+}

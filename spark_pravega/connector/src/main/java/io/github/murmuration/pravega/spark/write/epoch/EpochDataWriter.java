@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.pravega.spark.write.epoch;
+
+import io.github.murmuration.pravega.spark.write.EventColumns;
+import io.github.murmuration.pravega.spark.write.append.KeptEvents;
+import io.github.murmuration.pravega.spark.write.transaction.TransactionalDataWriter;
+import io.github.murmuration.pravega.spark.write.transaction.WrittenRows;
+import java.io.IOException;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+
+/**
+ * Writes the rows of one task attempt of an epoch. As long as they are few and one segment of one stream may hold them
+ * all, it keeps them for the driver; else it writes them in transactions.
+ */
+final class EpochDataWriter implements DataWriter<InternalRow> {
+    private final EventColumns columns;
+    private final TransactionalDataWriter transactions;
+    private final long limitBytes;
+    private boolean inTransactions;
+    private int segments;
+    private KeptEvents.Builder kept;
+    private long keptBytes;
+
+    EpochDataWriter(EventColumns columns, TransactionalDataWriter transactions, long limitBytes) {
+        this.columns = columns;
+        this.transactions = transactions;
+        this.limitBytes = limitBytes;
+    }
+
+    @Override
+    public void write(InternalRow row) throws IOException {
+        String stream = columns.stream(row);
+        String routingKey = columns.routingKey(row);
+        byte[] event = columns.event(row);
+        if (inTransactions || !keeps(stream, routingKey, event)) {
+            writeKept();
+            transactions.write(stream, routingKey, event);
+        } else {
+            kept.add(routingKey, event);
+        }
+    }
+
+    @Override
+    public WriterCommitMessage commit() throws IOException {
+        return kept == null ? transactions.commit() : new WrittenRows(kept.build());
+    }
+
+    @Override
+    public void abort() {
+        transactions.abort();
+    }
+
+    @Override
+    public void close() {
+        transactions.close();
+    }
+
+    private boolean keeps(String stream, String routingKey, byte[] event) {
+        if (kept == null) {
+            segments = transactions.fixedSegments(stream);
+            kept = new KeptEvents.Builder(stream);
+        }
+        boolean toOneSegment = segments == 1 || segments > 1 && routingKey == null;
+        keptBytes += KeptEvents.bytes(event) + (routingKey == null ? 0 : 2L * routingKey.length());
+        return toOneSegment && keptBytes <= limitBytes && stream.equals(kept.stream());
+    }
+
+    private void writeKept() throws IOException {
+        inTransactions = true;
+        if (kept != null) {
+            transactions.write(kept.build());
+            kept = null;
+        }
+    }
+}
