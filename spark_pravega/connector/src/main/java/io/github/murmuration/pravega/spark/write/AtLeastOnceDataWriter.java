@@ -10,7 +10,9 @@ import io.pravega.client.stream.EventStreamWriter;
 import io.pravega.client.stream.Stream;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
@@ -18,12 +20,15 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /** Appends the rows of one task. The task fails if any of its writes failed. */
 final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
+    /** Of events without a key that are sent as one: what an append costs the client does not depend on its size. */
+    private static final int BATCH_BYTES = 64 << 10;
+
     private final PravegaOptions options;
     private final EventColumns columns;
     private final boolean prompt;
     private final Connections.Lease lease;
     private final RoutingKeys routingKeys = new RoutingKeys();
-    private final Map<String, EventStreamWriter<byte[]>> writers = new HashMap<>();
+    private final Map<String, Target> targets = new HashMap<>();
     private final OutstandingBytes outstanding = new OutstandingBytes();
 
     /** @param prompt whether events are sent at once, although together they would cost less */
@@ -37,22 +42,28 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
     @Override
     public void write(InternalRow row) throws IOException {
         outstanding.throwIfFailed(options.scope());
-        byte[] event = columns.event(row);
+        Target target = targets.computeIfAbsent(columns.stream(row), this::open);
         String routingKey = columns.routingKey(row);
-        EventStreamWriter<byte[]> writer = writers.computeIfAbsent(columns.stream(row), this::open);
         try {
-            int permits = outstanding.acquire(event.length);
-            outstanding.releaseWhenDone(
-                    writer.writeEvent(routingKey == null ? routingKeys.next() : routingKey, event), permits);
+            if (routingKey == null && !prompt) {
+                target.collect(columns.event(row));
+            } else {
+                target.write(routingKey == null ? routingKeys.next() : routingKey, columns.event(row));
+            }
         } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new InterruptedIOException("interrupted while writing to Pravega");
+            throw interrupted();
         }
     }
 
     @Override
-    public WriterCommitMessage commit() {
-        writers.values().forEach(EventStreamWriter::flush);
+    public WriterCommitMessage commit() throws IOException {
+        try {
+            for (Target target : targets.values()) {
+                target.flush();
+            }
+        } catch (InterruptedException interrupted) {
+            throw interrupted();
+        }
         outstanding.throwIfFailed(options.scope());
         return WrittenRows.NONE;
     }
@@ -67,7 +78,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
     public void close() {
         boolean interrupted = Thread.interrupted();
         try {
-            writers.values().forEach(EventStreamWriter::close);
+            targets.values().forEach(target -> target.writer.close());
         } finally {
             lease.close();
             if (interrupted) {
@@ -76,10 +87,53 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         }
     }
 
-    private EventStreamWriter<byte[]> open(String name) {
+    private static InterruptedIOException interrupted() {
+        Thread.currentThread().interrupt();
+        return new InterruptedIOException("interrupted while writing to Pravega");
+    }
+
+    private Target open(String name) {
         Stream stream = Stream.of(options.scope(), name);
         PravegaConnection connection = lease.connection();
         connection.targets().ensureExists(stream, options);
-        return prompt ? connection.promptWriters().writer(stream) : connection.eventWriter(stream);
+        return new Target(prompt ? connection.promptWriters().writer(stream) : connection.eventWriter(stream));
+    }
+
+    /** A stream, and the events without a key that are still to be sent to it. */
+    private final class Target {
+        private final EventStreamWriter<byte[]> writer;
+        private List<byte[]> batch = new ArrayList<>();
+        private int bytes;
+
+        Target(EventStreamWriter<byte[]> writer) {
+            this.writer = writer;
+        }
+
+        void collect(byte[] event) throws InterruptedException {
+            if (bytes + event.length > BATCH_BYTES) {
+                sendBatch();
+            }
+            batch.add(event);
+            bytes += event.length;
+        }
+
+        void write(String routingKey, byte[] event) throws InterruptedException {
+            int permits = outstanding.acquire(event.length);
+            outstanding.releaseWhenDone(writer.writeEvent(routingKey, event), permits);
+        }
+
+        void flush() throws InterruptedException {
+            sendBatch();
+            writer.flush();
+        }
+
+        private void sendBatch() throws InterruptedException {
+            if (!batch.isEmpty()) {
+                int permits = outstanding.acquire(bytes);
+                outstanding.releaseWhenDone(writer.writeEvents(routingKeys.next(), batch), permits);
+                batch = new ArrayList<>();
+                bytes = 0;
+            }
+        }
     }
 }

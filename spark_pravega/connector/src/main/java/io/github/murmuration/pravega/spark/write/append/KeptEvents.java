@@ -45,7 +45,8 @@ public record KeptEvents(String stream, byte[] framed, List<String> routingKeys)
         return put(ByteBuffer.allocate(bytes(event)), event).flip();
     }
 
-    private static ByteBuffer put(ByteBuffer segment, byte[] event) {
+    /** Puts one event, as it lies in a segment, behind those that are there. */
+    public static ByteBuffer put(ByteBuffer segment, byte[] event) {
         return segment.putInt(WireCommandType.EVENT.getCode()).putInt(event.length).put(event);
     }
 

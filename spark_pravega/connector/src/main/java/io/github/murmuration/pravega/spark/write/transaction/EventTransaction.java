@@ -4,19 +4,14 @@ package io.github.murmuration.pravega.spark.write.transaction;
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.github.murmuration.pravega.spark.client.Waiting;
-import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.pravega.client.security.auth.DelegationTokenProvider;
 import io.pravega.client.security.auth.DelegationTokenProviderFactory;
 import io.pravega.client.segment.impl.Segment;
-import io.pravega.client.segment.impl.SegmentOutputStream;
 import io.pravega.client.segment.impl.SegmentSealedException;
-import io.pravega.client.stream.Serializer;
 import io.pravega.client.stream.Stream;
-import io.pravega.client.stream.impl.PendingEvent;
 import io.pravega.client.stream.impl.StreamSegments;
 import io.pravega.client.stream.impl.TxnSegments;
 import io.pravega.shared.security.auth.AccessOperation;
-import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.HashMap;
 import java.util.List;
@@ -41,27 +36,37 @@ final class EventTransaction {
     /** Events that are kept while the transaction begins. */
     private static final int WAITING_LIMIT = 1000;
 
+    /** Larger appends cost no less. */
+    private static final int APPEND_BYTES = 64 << 10;
+
     private record WaitingEvent(String routingKey, byte[] event) {
     }
 
     private final PravegaConnection connection;
     private final Stream stream;
     private final long leaseMs;
+    private final int appendBytes;
     private final CompletableFuture<TxnSegments> beginning;
     private final DelegationTokenProvider token;
     private final Queue<WaitingEvent> waiting = new ArrayDeque<>();
-    private final Map<Segment, SegmentOutputStream> outputs = new HashMap<>();
+    private final Map<Segment, SegmentAppends> outputs = new HashMap<>();
     private final OutstandingBytes outstanding = new OutstandingBytes();
     private long rows;
     /** Where to begin with events without a key, so that not all tasks begin with the same segment. */
     private int turn = ThreadLocalRandom.current().nextInt(1 << 16);
     private List<Segment> segments;
 
-    /** Begins a transaction, without waiting for it. */
-    EventTransaction(PravegaConnection connection, UUID write, Stream stream, long leaseMs) {
+    /**
+     * Begins a transaction, without waiting for it.
+     *
+     * @param counted whether the stream scales by itself, perhaps by the number of events: then none is put together
+     *     with others, as a segment counts appends
+     */
+    EventTransaction(PravegaConnection connection, UUID write, Stream stream, long leaseMs, boolean counted) {
         this.connection = connection;
         this.stream = stream;
         this.leaseMs = leaseMs;
+        appendBytes = counted ? 0 : APPEND_BYTES;
         token = DelegationTokenProviderFactory.create(
                 connection.controller(), stream.getScope(), stream.getStreamName(), AccessOperation.WRITE);
         beginning = connection.controller().createTransaction(stream, leaseMs).thenApply(begun -> {
@@ -88,10 +93,10 @@ final class EventTransaction {
     /** Returns when every event is durable in the transaction, which then only waits for its end. */
     TransactionId flush(int partition) throws SegmentSealedException, InterruptedException {
         sendWaiting();
-        for (SegmentOutputStream output : outputs.values()) {
+        for (SegmentAppends output : outputs.values()) {
             output.flushAsync();
         }
-        for (SegmentOutputStream output : outputs.values()) {
+        for (SegmentAppends output : outputs.values()) {
             output.flush();
         }
         outstanding.throwIfFailed(stream.getScopedName());
@@ -133,12 +138,7 @@ final class EventTransaction {
         outstanding.throwIfFailed(stream.getScopedName());
         TxnSegments begun = begun();
         Segment segment = target(begun.getStreamSegments(), routingKey);
-        SegmentOutputStream output = outputs.computeIfAbsent(segment, absent -> open(absent, begun.getTxnId()));
-        if (event.length <= Serializer.MAX_EVENT_SIZE) {
-            output.write(PendingEvent.withHeader(null, ByteBuffer.wrap(event), acknowledgement(event.length)));
-        } else {
-            sendInPieces(output, KeptEvents.framed(event));
-        }
+        outputs.computeIfAbsent(segment, absent -> open(absent, begun.getTxnId())).add(event);
     }
 
     /** Where there is no choice the key need not be hashed, which is a third of what sending an event takes. */
@@ -150,29 +150,13 @@ final class EventTransaction {
                 ? segments.get(turn++ % segments.size()) : all.getSegmentForKey(routingKey);
     }
 
-    /** Nobody else writes to a segment of this transaction, so what is appended piece by piece becomes one event. */
-    private void sendInPieces(SegmentOutputStream output, ByteBuffer event) throws InterruptedException {
-        while (event.hasRemaining()) {
-            ByteBuffer piece = event.slice(event.position(), Math.min(event.remaining(), Serializer.MAX_EVENT_SIZE));
-            event.position(event.position() + piece.remaining());
-            output.write(PendingEvent.withoutHeader(null, piece, acknowledgement(piece.remaining())));
-        }
-    }
-
-    /** Waits until so many bytes more may be sent. */
-    private CompletableFuture<Void> acknowledgement(int bytes) throws InterruptedException {
-        CompletableFuture<Void> acknowledgement = new CompletableFuture<>();
-        outstanding.releaseWhenDone(acknowledgement, outstanding.acquire(bytes));
-        return acknowledgement;
-    }
-
-    private SegmentOutputStream open(Segment segment, UUID transaction) {
-        return connection.outputs().createOutputStreamForTransaction(
-                segment, transaction, PravegaConnection.WRITERS, token);
+    private SegmentAppends open(Segment segment, UUID transaction) {
+        return new SegmentAppends(connection.outputs().createOutputStreamForTransaction(
+                segment, transaction, PravegaConnection.WRITERS, token), outstanding, appendBytes);
     }
 
     private void close() throws SegmentSealedException {
-        for (SegmentOutputStream output : outputs.values()) {
+        for (SegmentAppends output : outputs.values()) {
             output.close();
         }
         outputs.clear();

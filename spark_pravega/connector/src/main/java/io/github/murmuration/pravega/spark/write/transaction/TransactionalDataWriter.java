@@ -103,7 +103,6 @@ public final class TransactionalDataWriter implements DataWriter<InternalRow> {
 
     private EventTransaction begin(String name) {
         Stream stream = Stream.of(options.scope(), name);
-        lease.connection().targets().ensureExists(stream, options);
-        return new EventTransaction(lease.connection(), write, stream, timeoutMs);
+        return new EventTransaction(lease.connection(), write, stream, timeoutMs, fixedSegments(name) == 0);
     }
 }
