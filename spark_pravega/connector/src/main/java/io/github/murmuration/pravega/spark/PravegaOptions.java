@@ -54,6 +54,8 @@ final class PravegaOptions implements Serializable {
     static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
     static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
     static final String ON_UNKNOWN_EPOCH = "on_unknown_epoch";
+    static final String TXN_APP_ID = "txn_app_id";
+    static final String TXN_VERSION = "txn_version";
     static final String METADATA = "metadata";
 
     private static final Set<String> KNOWN = Set.of(
@@ -62,7 +64,7 @@ final class PravegaOptions implements Serializable {
             DEFAULT_SEGMENT_TARGET_EVENTS, DEFAULT_RETENTION_MILLISECONDS, DEFAULT_RETENTION_BYTES, START_STREAM_CUT,
             END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, APPROX_BYTES_PER_TRIGGER,
             FAIL_ON_DATA_LOSS, EXACTLY_ONCE, READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS,
-            TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH, METADATA);
+            TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH, TXN_APP_ID, TXN_VERSION, METADATA);
 
     /** Spark's own, which it hands on; the last two are what it keeps of a table beside its options. */
     private static final Set<String> OF_SPARK = Set.of(
@@ -201,6 +203,11 @@ final class PravegaOptions implements Serializable {
     UnknownEpoch onUnknownEpoch() {
         return text(ON_UNKNOWN_EPOCH).map(value -> UnknownEpoch.parse(ON_UNKNOWN_EPOCH, value))
                 .orElse(UnknownEpoch.FAIL);
+    }
+
+    /** What a batch write is known by when it is repeated. */
+    Optional<BatchVersion> batchVersion() {
+        return BatchVersion.of(text(TXN_APP_ID), text(TXN_VERSION), exactlyOnce());
     }
 
     /** Configuration of a stream that is created because it does not exist yet. */

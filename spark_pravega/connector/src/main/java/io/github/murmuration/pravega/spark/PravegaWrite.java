@@ -1,5 +1,6 @@
 package io.github.murmuration.pravega.spark;
 
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.connector.write.BatchWrite;
@@ -40,9 +41,13 @@ record PravegaWrite(
                     + "or mode append. TRUNCATE TABLE before that removes what there is");
         }
         OptionUse.BATCH_WRITE.tellOthers(given);
-        return options.exactlyOnce()
-                ? new TransactionalBatchWrite(new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS))
-                : new AtLeastOnceWrite(options, columns(), false);
+        Optional<BatchVersion> version = options.batchVersion();
+        if (!options.exactlyOnce()) {
+            return new AtLeastOnceWrite(options, columns(), false);
+        }
+        TransactionalWrites writes = new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS);
+        return version.<BatchWrite>map(each -> new VersionedBatchWrite(writes, each))
+                .orElseGet(() -> new TransactionalBatchWrite(writes));
     }
 
     @Override

@@ -19,7 +19,7 @@ final class SideBySide {
             return items.stream().map(work).toList();
         }
         ExecutorService threads = Executors.newFixedThreadPool(Math.min(items.size(), MOST_THREADS), task -> {
-            Thread thread = new Thread(task, "pravega-event-boundaries");
+            Thread thread = new Thread(task, "pravega-side-by-side");
             thread.setDaemon(true);
             return thread;
         });

@@ -129,7 +129,7 @@ final class Transactions {
                     case SKIP -> Transaction.Status.COMMITTED;
                     case WRITE -> Transaction.Status.ABORTED;
                     case FAIL -> throw PravegaException.unknownEpoch(epoch, "Pravega has forgotten what became of "
-                            + transaction + ", since the query was down for long in the middle of the epoch");
+                            + transaction + ", since the driver was down for long in the middle of the epoch");
                 });
             }
         });
