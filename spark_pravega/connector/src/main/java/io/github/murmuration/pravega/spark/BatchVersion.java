@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.UUID;
 
-/** What a batch write is known by when it is repeated: the number grows from one batch of an application to the next. */
+/** What a batch write is known by when it is repeated: the number grows from one batch of an application to another. */
 record BatchVersion(String application, long number) {
     /** @throws IllegalArgumentException if one is missing or the number is none, or if nothing could come of them */
     static Optional<BatchVersion> of(Optional<String> application, Optional<String> number, boolean exactlyOnce) {

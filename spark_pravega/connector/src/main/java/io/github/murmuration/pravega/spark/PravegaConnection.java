@@ -100,7 +100,7 @@ final class PravegaConnection {
         segmentMetadata = new SegmentMetadataClientFactoryImpl(controller, pool);
         outputs = new SegmentOutputStreamFactoryImpl(controller, pool);
         promptWriters = new PromptWriters(config, controller, connections);
-        leases = new TransactionLeases(controller, pool.getInternalExecutor());
+        leases = new TransactionLeases(config, controller, pool.getInternalExecutor());
     }
 
     Controller controller() {

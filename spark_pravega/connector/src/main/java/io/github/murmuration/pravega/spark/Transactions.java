@@ -2,7 +2,9 @@ package io.github.murmuration.pravega.spark;
 
 import io.github.murmuration.pravega.shaded.io.grpc.Status;
 import io.github.murmuration.pravega.shaded.io.grpc.StatusRuntimeException;
+import io.pravega.client.stream.PingFailedException;
 import io.pravega.client.stream.Transaction;
+import io.pravega.client.stream.TxnFailedException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,7 +34,7 @@ final class Transactions {
     /**
      * Renews every lease in full.
      *
-     * @throws PravegaException if one is not open any more
+     * @throws PravegaException if one is not open any more, or cannot be renewed
      */
     void renew(Collection<TransactionId> transactions) {
         List<CompletableFuture<Transaction.PingStatus>> pings = transactions.stream()
@@ -43,10 +45,14 @@ final class Transactions {
                 if (Waiting.on(pings.get(index++)) == Transaction.PingStatus.OPEN) {
                     continue;
                 }
-            } catch (PravegaException | StatusRuntimeException failed) {
-                throw expired(transaction, failed);
+            } catch (PravegaException failed) {
+                throw failed.getCause() instanceof PingFailedException refused
+                        ? new PravegaException(transaction + " was not renewed: " + refused.getMessage(), failed)
+                        : failed;
+            } catch (StatusRuntimeException failed) {
+                throw failed.getStatus().getCode() == Status.Code.NOT_FOUND ? notOpen(transaction, failed) : failed;
             }
-            throw expired(transaction, null);
+            throw notOpen(transaction, null);
         }
     }
 
@@ -67,7 +73,7 @@ final class Transactions {
             try {
                 Waiting.on(commit);
             } catch (PravegaException failed) {
-                throw expired(transaction, failed);
+                throw failed.getCause() instanceof TxnFailedException ? notOpen(transaction, failed) : failed;
             }
         });
         if (options.readAfterWrite()) {
@@ -164,7 +170,7 @@ final class Transactions {
         return Waiting.on(connection.controller().checkTransactionStatus(transaction.target(), transaction.id()));
     }
 
-    private static PravegaException expired(TransactionId transaction, Throwable cause) {
+    private static PravegaException notOpen(TransactionId transaction, Throwable cause) {
         return new PravegaException(transaction + " is not open any more; if it expired, raise "
                 + PravegaOptions.TRANSACTION_TIMEOUT_MS, cause);
     }
