@@ -36,7 +36,7 @@ final class EpochLog {
     /** @param query Spark's id of the query, which its checkpoint keeps, or {@link BatchVersion#recordOf} */
     EpochLog(PravegaConnection connection, String scope, UUID query) {
         this.query = query;
-        table = connection.table(scope, TABLE, KEY_BYTES);
+        table = connection.tables().open(scope, TABLE, KEY_BYTES);
         key = new TableKey(ByteBuffer.allocate(KEY_BYTES)
                 .putLong(query.getMostSignificantBits()).putLong(query.getLeastSignificantBits()).flip());
     }

@@ -34,6 +34,7 @@ final class EpochSegments {
     private final Function<Segment, SegmentEpochs> open;
     private final Done done;
     private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
+    private final LastUse use = new LastUse();
     private List<Segment> segments = List.of();
 
     EpochSegments(URI cluster, UUID query, Function<Segment, SegmentEpochs> open) {
@@ -48,6 +49,7 @@ final class EpochSegments {
 
     /** Whether the query's record is known to name these segments. */
     synchronized boolean areNamed(List<Segment> others, long epoch) {
+        use.now();
         return follows(epoch) && segments.equals(others);
     }
 
@@ -65,6 +67,7 @@ final class EpochSegments {
 
     /** The epoch is written, by whatever way. */
     synchronized void written(long epoch) {
+        use.now();
         done.written = epoch;
     }
 
@@ -109,6 +112,15 @@ final class EpochSegments {
             boolean isOurs = follows(epoch) && done.tried != epoch || done.named == epoch;
             return isOurs ? EpochState.FENCED : ifUnknown.apply(segment);
         }
+    }
+
+    /** Whether connections were let go of since no epoch was written for a while. A late one makes them anew. */
+    synchronized boolean closeIfUnused() {
+        if (!use.isLongAgo()) {
+            return false;
+        }
+        epochs.values().forEach(SegmentEpochs::close);
+        return true;
     }
 
     /** Lets go of connections. */

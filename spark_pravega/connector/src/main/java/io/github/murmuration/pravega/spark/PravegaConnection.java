@@ -34,17 +34,12 @@ import io.pravega.client.stream.impl.ByteArraySerializer;
 import io.pravega.client.stream.impl.ClientFactoryImpl;
 import io.pravega.client.stream.impl.StreamSegments;
 import io.pravega.client.stream.impl.StreamSegmentsWithPredecessors;
-import io.pravega.client.tables.KeyValueTable;
-import io.pravega.client.tables.KeyValueTableClientConfiguration;
-import io.pravega.client.tables.KeyValueTableConfiguration;
-import io.pravega.client.tables.impl.KeyValueTableFactoryImpl;
 import io.pravega.shared.security.auth.AccessOperation;
 import java.net.URI;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -77,8 +72,8 @@ final class PravegaConnection {
     private final SegmentOutputStreamFactory outputs;
     private final PromptWriters promptWriters;
     private final TransactionLeases leases;
+    private final KeyValueTables tables;
     private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
-    private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
     private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
     private final Map<Stream, FixedSegments> fixedSegments = new ConcurrentHashMap<>();
     private final Map<Stream, StreamTail> tails = new ConcurrentHashMap<>();
@@ -92,8 +87,7 @@ final class PravegaConnection {
         SocketConnectionFactoryImpl connections = new SocketConnectionFactoryImpl(config);
         cluster = config.getControllerURI();
         pool = new ConnectionPoolImpl(config, connections);
-        controller = new ControllerImpl(
-                ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
+        controller = controller(config, pool);
         streams = new StreamManagerImpl(controller, pool);
         streamCuts = new StreamCutHelper(controller, pool);
         inputs = new SegmentInputStreamFactoryImpl(controller, pool);
@@ -101,6 +95,18 @@ final class PravegaConnection {
         outputs = new SegmentOutputStreamFactoryImpl(controller, pool);
         promptWriters = new PromptWriters(config, controller, connections);
         leases = new TransactionLeases(config, controller, pool.getInternalExecutor());
+        tables = new KeyValueTables(controller, pool);
+    }
+
+    /** Without certificates that can be read there is none, and no use for the pool. */
+    private static Controller controller(ClientConfig config, ConnectionPool pool) {
+        try {
+            return new ControllerImpl(
+                    ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
+        } catch (RuntimeException | Error failed) {
+            pool.close();
+            throw failed;
+        }
     }
 
     Controller controller() {
@@ -113,6 +119,10 @@ final class PravegaConnection {
 
     TransactionLeases leases() {
         return leases;
+    }
+
+    KeyValueTables tables() {
+        return tables;
     }
 
     SegmentOutputStreamFactory outputs() {
@@ -243,21 +253,6 @@ final class PravegaConnection {
         return promptWriters;
     }
 
-    /** A table of fixed-length keys, created if it does not exist. */
-    KeyValueTable table(String scope, String name, int keyLength) {
-        return tables.computeIfAbsent(scope + "/" + name, ignored -> {
-            Waiting.on(controller.createKeyValueTable(scope, name, KeyValueTableConfiguration.builder()
-                    .partitionCount(1).primaryKeyLength(keyLength).secondaryKeyLength(0).build()));
-            return new KeyValueTableFactoryImpl(scope, TablePermissions.of(controller), pool)
-                    .forKeyValueTable(name, KeyValueTableClientConfiguration.builder().build());
-        });
-    }
-
-    void deleteTable(String scope, String name) {
-        Optional.ofNullable(tables.remove(scope + "/" + name)).ifPresent(KeyValueTable::close);
-        Waiting.on(controller.deleteKeyValueTable(scope, name));
-    }
-
     /**
      * Creates scope and stream as far as the options allow it and they do not exist.
      *
@@ -286,11 +281,17 @@ final class PravegaConnection {
         }
     }
 
+    /** Closes what reads and queries have left that came to an end. */
+    void closeUnused() {
+        tails.values().removeIf(StreamTail::closeIfUnused);
+        epochSegments.values().removeIf(EpochSegments::closeIfUnused);
+    }
+
     void close() {
         leases.close();
         epochSegments.values().forEach(EpochSegments::close);
         tails.values().forEach(StreamTail::close);
-        tables.values().forEach(KeyValueTable::close);
+        tables.close();
         promptWriters.close();
         factories.values().forEach(ClientFactoryImpl::close);
         controller.close();

@@ -110,7 +110,7 @@ abstract class ScopeCatalog implements SupportsNamespaces {
         return ask(connection -> {
             List<String> tables = keyValueTables(connection.controller(), scope);
             if (tables.equals(List.of(EpochLog.TABLE))) {
-                connection.deleteTable(scope, EpochLog.TABLE);
+                connection.tables().delete(scope, EpochLog.TABLE);
             }
             try {
                 return Waiting.on(connection.controller().deleteScope(scope));
