@@ -30,7 +30,9 @@ public enum OptionUse {
             Map.entry(PravegaOptions.READ_AFTER_WRITE_CONSISTENCY, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
             Map.entry(PravegaOptions.TRANSACTION_TIMEOUT_MS, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
             Map.entry(PravegaOptions.TRANSACTION_STATUS_POLL_INTERVAL_MS, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
-            Map.entry(PravegaOptions.ON_UNKNOWN_EPOCH, EnumSet.of(STREAMING_WRITE)));
+            Map.entry(PravegaOptions.ON_UNKNOWN_EPOCH, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
+            Map.entry(PravegaOptions.TXN_APP_ID, EnumSet.of(BATCH_WRITE)),
+            Map.entry(PravegaOptions.TXN_VERSION, EnumSet.of(BATCH_WRITE)));
 
     /** @param given the options of one read or write, without those of its table */
     public void tellOthers(Set<String> given) {

@@ -47,8 +47,8 @@ public final class PravegaException extends RuntimeException {
 
     /** Nobody can tell any more whether an epoch is there. */
     public static PravegaException unknownEpoch(long epoch, String why) {
-        return new PravegaException("it cannot be known whether epoch " + epoch + " was written: " + why + ". Start "
-                + "the query once with " + PravegaOptions.ON_UNKNOWN_EPOCH + "=write, which may write it a second "
+        return new PravegaException("it cannot be known whether epoch " + epoch + " was written: " + why + ". Let it "
+                + "run once with " + PravegaOptions.ON_UNKNOWN_EPOCH + "=write, which may write it a second "
                 + "time, or with =skip, which may leave it out", null, true);
     }
 

@@ -2,6 +2,7 @@
 package io.github.murmuration.pravega.spark;
 
 import io.github.murmuration.pravega.spark.read.plan.StreamBound;
+import io.github.murmuration.pravega.spark.write.epoch.BatchVersion;
 import io.github.murmuration.pravega.spark.write.epoch.UnknownEpoch;
 import io.pravega.client.ClientConfig;
 import io.pravega.client.stream.RetentionPolicy;
@@ -57,6 +58,8 @@ public final class PravegaOptions implements Serializable {
     public static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
     static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
     static final String ON_UNKNOWN_EPOCH = "on_unknown_epoch";
+    public static final String TXN_APP_ID = "txn_app_id";
+    public static final String TXN_VERSION = "txn_version";
     static final String METADATA = "metadata";
 
     private static final Set<String> KNOWN = Set.of(
@@ -65,7 +68,7 @@ public final class PravegaOptions implements Serializable {
             DEFAULT_SEGMENT_TARGET_EVENTS, DEFAULT_RETENTION_MILLISECONDS, DEFAULT_RETENTION_BYTES, START_STREAM_CUT,
             END_STREAM_CUT, MAX_EVENTS_PER_TRIGGER, MAX_BYTES_PER_TRIGGER, APPROX_BYTES_PER_TRIGGER,
             FAIL_ON_DATA_LOSS, EXACTLY_ONCE, READ_AFTER_WRITE_CONSISTENCY, TRANSACTION_TIMEOUT_MS,
-            TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH, METADATA);
+            TRANSACTION_STATUS_POLL_INTERVAL_MS, ON_UNKNOWN_EPOCH, TXN_APP_ID, TXN_VERSION, METADATA);
 
     /** Spark's own, which it hands on; the last two are what it keeps of a table beside its options. */
     private static final Set<String> OF_SPARK = Set.of(
@@ -85,7 +88,7 @@ public final class PravegaOptions implements Serializable {
     }
 
     /** These options and others, which win. */
-    PravegaOptions with(Map<String, String> others) {
+    public PravegaOptions with(Map<String, String> others) {
         HashMap<String, String> merged = new HashMap<>(values);
         others.forEach((name, value) -> merged.put(name.toLowerCase(Locale.ROOT), value));
         return new PravegaOptions(merged);
@@ -204,6 +207,11 @@ public final class PravegaOptions implements Serializable {
     public UnknownEpoch onUnknownEpoch() {
         return text(ON_UNKNOWN_EPOCH).map(value -> UnknownEpoch.parse(ON_UNKNOWN_EPOCH, value))
                 .orElse(UnknownEpoch.FAIL);
+    }
+
+    /** What a batch write is known by when it is repeated. */
+    public Optional<BatchVersion> batchVersion() {
+        return BatchVersion.of(text(TXN_APP_ID), text(TXN_VERSION), exactlyOnce());
     }
 
     /** Configuration of a stream that is created because it does not exist yet. */

@@ -116,7 +116,7 @@ class CatalogRefusalsTest extends CatalogsTest {
     void whatIsLeftInAScopeIsNamed() {
         sql("CREATE NAMESPACE pravega.occupied");
         try (Connections.Lease lease = Connections.lease(connection())) {
-            lease.connection().tables().table("occupied", "somebodys-table", 8);
+            lease.connection().tables().open("occupied", "somebodys-table", 8);
             assertRefused(() -> sql("DROP NAMESPACE pravega.occupied"), "somebodys-table");
             lease.connection().tables().delete("occupied", "somebodys-table");
         }

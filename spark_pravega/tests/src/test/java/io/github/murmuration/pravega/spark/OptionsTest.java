@@ -13,11 +13,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.spark.sql.DataFrameWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.connector.read.streaming.ReadLimit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What options mean and which are refused; no server is asked. */
 @Tag("core")
@@ -72,13 +75,15 @@ class OptionsTest {
 
     @Test
     void optionsThatDoNothingAreTold() {
-        Set<String> given = Set.of("Max_Events_Per_Trigger", "exactly_once", "scope", "on_unknown_epoch");
-        assertEquals(List.of("exactly_once", "max_events_per_trigger", "on_unknown_epoch"),
+        Set<String> given =
+                Set.of("Max_Events_Per_Trigger", "exactly_once", "scope", "on_unknown_epoch", "txn_version");
+        assertEquals(List.of("exactly_once", "max_events_per_trigger", "on_unknown_epoch", "txn_version"),
                 OptionUse.BATCH_READ.useless(given).toList());
-        assertEquals(List.of("exactly_once", "on_unknown_epoch"), OptionUse.STREAMING_READ.useless(given).toList());
-        assertEquals(List.of("max_events_per_trigger", "on_unknown_epoch"),
-                OptionUse.BATCH_WRITE.useless(given).toList());
-        assertEquals(List.of("max_events_per_trigger"), OptionUse.STREAMING_WRITE.useless(given).toList());
+        assertEquals(List.of("exactly_once", "on_unknown_epoch", "txn_version"),
+                OptionUse.STREAMING_READ.useless(given).toList());
+        assertEquals(List.of("max_events_per_trigger"), OptionUse.BATCH_WRITE.useless(given).toList());
+        assertEquals(List.of("max_events_per_trigger", "txn_version"),
+                OptionUse.STREAMING_WRITE.useless(given).toList());
     }
 
     @Test
@@ -95,6 +100,26 @@ class OptionsTest {
         IllegalArgumentException refused =
                 assertThrows(IllegalArgumentException.class, both::streamConfiguration);
         assertTrue(refused.getMessage().contains("default_retention_size_bytes"), refused::getMessage);
+    }
+
+    /** Options of a write, in pairs. */
+    @ParameterizedTest
+    @CsvSource({
+        "txn_app_id a, of txn_app_id and txn_version one is missing",
+        "txn_version 1, of txn_app_id and txn_version one is missing",
+        "txn_app_id a txn_version 1 exactly_once false, txn_app_id and exactly_once=false exclude each other",
+        "txn_app_id a txn_version -1, option txn_version is -1",
+        "txn_app_id a txn_version first, option txn_version is first",
+    })
+    void versionsOfABatchThatMeanNothingAreRefused(String given, String answer) {
+        DataFrameWriter<Row> writer = LocalSpark.create().range(1).selectExpr("string(id) AS event").write()
+                .format("pravega").mode("append").option("scope", "s").option("stream", "t");
+        String[] options = given.split(" ");
+        for (int index = 0; index < options.length; index += 2) {
+            writer.option(options[index], options[index + 1]);
+        }
+        String refused = assertThrows(IllegalArgumentException.class, writer::save).getMessage();
+        assertTrue(refused.contains(answer), refused);
     }
 
     private static PravegaOptions options(Map<String, String> given) {

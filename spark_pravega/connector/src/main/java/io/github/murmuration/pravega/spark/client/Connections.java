@@ -5,33 +5,32 @@ import io.github.murmuration.pravega.spark.PravegaOptions;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
  * The connections of this JVM, one per cluster.
  *
  * <p>Whoever uses one leases it. Spark tells neither executors nor sinks when a query ends, so a connection is closed
- * when it was unused for a while and keeps no transaction alive.
+ * when it was unused for a while and keeps no transaction alive; and so is, before, what one query has left open in it.
  */
 public final class Connections {
-    private static final long IDLE_SECONDS = 30;
+    private static final long LOOK_SECONDS = 5;
     private static final Map<List<String>, Connections> OPEN = new HashMap<>();
-    private static final ScheduledExecutorService CLOSER = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread thread = new Thread(task, "pravega-connections");
-        thread.setDaemon(true);
-        return thread;
-    });
+    private static final ScheduledExecutorService CLOSER = closer();
 
     private final List<String> cluster;
     private final PravegaConnection connection;
+    private final ScheduledFuture<?> looks;
+    private final LastUse use = new LastUse();
     private int leases;
-    private long usedAt;
 
     private Connections(PravegaOptions options) {
         cluster = options.cluster();
         connection = new PravegaConnection(options.clientConfig());
+        looks = CLOSER.scheduleWithFixedDelay(this::closeUnused, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
     }
 
     /** A use of the connection; closing it ends the use, not the connection. */
@@ -46,24 +45,37 @@ public final class Connections {
     private void release() {
         synchronized (OPEN) {
             leases--;
-            usedAt = System.nanoTime();
+            use.now();
         }
-        CLOSER.schedule(this::closeIfIdle, IDLE_SECONDS + 1, TimeUnit.SECONDS);
     }
 
-    private void closeIfIdle() {
-        synchronized (OPEN) {
-            boolean idle = leases == 0 && System.nanoTime() - usedAt >= TimeUnit.SECONDS.toNanos(IDLE_SECONDS);
-            if (!idle || OPEN.get(cluster) != this) {
-                return;
-            }
-            if (connection.leases().any()) {
-                CLOSER.schedule(this::closeIfIdle, IDLE_SECONDS, TimeUnit.SECONDS);
-                return;
-            }
-            OPEN.remove(cluster);
+    private void closeUnused() {
+        if (!isOver()) {
+            connection.closeUnused();
+            return;
         }
+        looks.cancel(false);
         connection.close();
+    }
+
+    /** Then nobody can lease it any more. */
+    private boolean isOver() {
+        synchronized (OPEN) {
+            boolean over = leases == 0 && use.isLongAgo() && !connection.leases().any();
+            return over && OPEN.remove(cluster, this);
+        }
+    }
+
+    /** Its thread ends with the last connection. */
+    private static ScheduledExecutorService closer() {
+        ScheduledThreadPoolExecutor closer = new ScheduledThreadPoolExecutor(1, task -> {
+            Thread thread = new Thread(task, "pravega-connections");
+            thread.setDaemon(true);
+            return thread;
+        });
+        closer.setKeepAliveTime(1, TimeUnit.SECONDS);
+        closer.allowCoreThreadTimeOut(true);
+        return closer;
     }
 
     /** One use of a connection. */

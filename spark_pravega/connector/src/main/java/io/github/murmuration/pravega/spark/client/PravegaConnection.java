@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.client;
 
+import io.github.murmuration.pravega.spark.client.stream.StreamMetadata;
+import io.github.murmuration.pravega.spark.client.stream.TargetStreams;
 import io.pravega.client.ClientConfig;
 import io.pravega.client.admin.StreamManager;
 import io.pravega.client.admin.impl.StreamManagerImpl;
@@ -24,8 +26,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The connection of this JVM to one Pravega cluster, shared by everything that reads and writes there.
@@ -34,7 +34,6 @@ import org.slf4j.LoggerFactory;
  * factories would open them once per scope and purpose.
  */
 public final class PravegaConnection {
-    private static final Logger LOG = LoggerFactory.getLogger(PravegaConnection.class);
     /**
      * Writers take connections from the pool. One of a writer's own is not reused, and after its end the client keeps
      * its buffer of 1 MiB for some 20 s: many small epochs filled the heap.
@@ -42,34 +41,52 @@ public final class PravegaConnection {
     public static final EventWriterConfig WRITERS =
             EventWriterConfig.builder().enableLargeEvents(true).enableConnectionPooling(true).build();
 
+    /** What is kept open for a query. */
+    public interface Kept {
+        /** Whether it was closed since it was not used for a while; then it is made anew when it is asked for. */
+        boolean closeIfUnused();
+
+        void close();
+    }
+
     private final URI cluster;
     private final ConnectionPool pool;
     private final Controller controller;
     private final StreamManager streams;
     private final StreamMetadata metadata;
     private final TargetStreams targets;
-    private final RecordTables tables;
+    private final KeyValueTables tables;
     private final SegmentInputStreamFactory inputs;
     private final SegmentOutputStreamFactory outputs;
     private final PromptWriters promptWriters;
     private final TransactionLeases leases;
     private final Map<String, ClientFactoryImpl> factories = new ConcurrentHashMap<>();
-    private final Map<UUID, AutoCloseable> queries = new ConcurrentHashMap<>();
+    private final Map<UUID, Kept> queries = new ConcurrentHashMap<>();
 
     PravegaConnection(ClientConfig config) {
         SocketConnectionFactoryImpl connections = new SocketConnectionFactoryImpl(config);
         cluster = config.getControllerURI();
         pool = new ConnectionPoolImpl(config, connections);
-        controller = new ControllerImpl(
-                ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
+        controller = controller(config, pool);
         streams = new StreamManagerImpl(controller, pool);
         metadata = new StreamMetadata(controller, pool);
         targets = new TargetStreams(controller, streams, metadata);
-        tables = new RecordTables(controller, pool);
+        tables = new KeyValueTables(controller, pool);
         inputs = new SegmentInputStreamFactoryImpl(controller, pool);
         outputs = new SegmentOutputStreamFactoryImpl(controller, pool);
         promptWriters = new PromptWriters(config, controller, connections);
-        leases = new TransactionLeases(controller, pool.getInternalExecutor());
+        leases = new TransactionLeases(config, controller, pool.getInternalExecutor());
+    }
+
+    /** Without certificates that can be read there is none, and no use for the pool. */
+    private static Controller controller(ClientConfig config, ConnectionPool pool) {
+        try {
+            return new ControllerImpl(
+                    ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
+        } catch (RuntimeException | Error failed) {
+            pool.close();
+            throw failed;
+        }
     }
 
     public URI cluster() {
@@ -96,7 +113,7 @@ public final class PravegaConnection {
         return targets;
     }
 
-    public RecordTables tables() {
+    public KeyValueTables tables() {
         return tables;
     }
 
@@ -127,26 +144,24 @@ public final class PravegaConnection {
      * connection. There is one such thing for each query.
      */
     @SuppressWarnings("unchecked")
-    public <T extends AutoCloseable> T kept(UUID query, Supplier<T> made) {
+    public <T extends Kept> T kept(UUID query, Supplier<T> made) {
         return (T) queries.computeIfAbsent(query, absent -> made.get());
+    }
+
+    /** Closes what reads and queries have left that came to an end. */
+    void closeUnused() {
+        metadata.closeUnused();
+        queries.values().removeIf(Kept::closeIfUnused);
     }
 
     void close() {
         leases.close();
-        queries.values().forEach(PravegaConnection::close);
+        queries.values().forEach(Kept::close);
         metadata.close();
         tables.close();
         promptWriters.close();
         factories.values().forEach(ClientFactoryImpl::close);
         controller.close();
         pool.close();
-    }
-
-    private static void close(AutoCloseable kept) {
-        try {
-            kept.close();
-        } catch (Exception failure) {
-            LOG.debug("{} was not closed", kept, failure);
-        }
     }
 }

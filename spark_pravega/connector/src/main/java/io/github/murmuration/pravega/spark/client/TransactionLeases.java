@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.client;
 
+import io.pravega.client.ClientConfig;
 import io.pravega.client.control.impl.Controller;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.Transaction;
@@ -30,13 +31,19 @@ public final class TransactionLeases implements AutoCloseable {
 
     private final Controller controller;
     private final ScheduledExecutorService timer;
+    private final LeaseLimit limit;
     private final Map<UUID, Kept> kept = new ConcurrentHashMap<>();
     /** Failed writes, of which a task may still run. */
     private final Set<UUID> ended = ConcurrentHashMap.newKeySet();
 
-    TransactionLeases(Controller controller, ScheduledExecutorService timer) {
+    TransactionLeases(ClientConfig config, Controller controller, ScheduledExecutorService timer) {
         this.controller = controller;
         this.timer = timer;
+        limit = new LeaseLimit(config, timer);
+    }
+
+    public LeaseLimit limit() {
+        return limit;
     }
 
     /**

@@ -3,9 +3,12 @@ package io.github.murmuration.pravega.spark.write;
 
 import io.github.murmuration.pravega.spark.OptionUse;
 import io.github.murmuration.pravega.spark.PravegaOptions;
+import io.github.murmuration.pravega.spark.write.epoch.BatchVersion;
 import io.github.murmuration.pravega.spark.write.epoch.EpochWrite;
+import io.github.murmuration.pravega.spark.write.epoch.VersionedBatchWrite;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalBatchWrite;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalWrites;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.sql.connector.write.BatchWrite;
@@ -46,9 +49,13 @@ public record PravegaWrite(
                     + "or mode append. TRUNCATE TABLE before that removes what there is");
         }
         OptionUse.BATCH_WRITE.tellOthers(given);
-        return options.exactlyOnce()
-                ? new TransactionalBatchWrite(new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS))
-                : new AtLeastOnceWrite(options, columns(), false);
+        Optional<BatchVersion> version = options.batchVersion();
+        if (!options.exactlyOnce()) {
+            return new AtLeastOnceWrite(options, columns(), false);
+        }
+        TransactionalWrites writes = new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS);
+        return version.<BatchWrite>map(each -> new VersionedBatchWrite(writes, each))
+                .orElseGet(() -> new TransactionalBatchWrite(writes));
     }
 
     @Override

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.github.murmuration.pravega.spark.client.Connections;
+import io.github.murmuration.pravega.spark.client.LiveObjects;
 import io.github.murmuration.pravega.spark.testing.LoggedSteps;
 import io.github.murmuration.pravega.spark.testing.OpenTransactions;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
@@ -17,8 +18,6 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import javax.management.JMException;
-import javax.management.ObjectName;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.AfterEach;
@@ -83,14 +82,14 @@ class ManyEpochsTest extends SparkTest {
         copyTheRest(source, target);
         int threads = threads().size();
         long files = openFiles();
-        int connections = connectionsInMemory();
+        int connections = LiveObjects.count(CONNECTION);
         append(source, FIRST_EPOCHS, EPOCHS);
         copyTheRest(source, target);
 
         assertTrue(threads().size() <= threads + THREADS_THAT_COME_AND_GO, () -> threads().toString());
         assertTrue(openFiles() <= files + FILES_THAT_COME_AND_GO, () -> files + " files, then " + openFiles());
-        assertTrue(connectionsInMemory() <= connections + FILES_THAT_COME_AND_GO,
-                () -> connections + " connections, then " + connectionsInMemory());
+        assertTrue(LiveObjects.count(CONNECTION) <= connections + FILES_THAT_COME_AND_GO,
+                () -> connections + " connections, then " + LiveObjects.count(CONNECTION));
         try (Connections.Lease lease = Connections.lease(connection())) {
             assertFalse(lease.connection().leases().any());
         }
@@ -106,20 +105,6 @@ class ManyEpochsTest extends SparkTest {
 
     private static List<String> threads() {
         return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).sorted().toList();
-    }
-
-    /** Those that something still refers to, closed or not. */
-    private static int connectionsInMemory() {
-        try {
-            String histogram = (String) ManagementFactory.getPlatformMBeanServer().invoke(
-                    new ObjectName("com.sun.management:type=DiagnosticCommand"), "gcClassHistogram",
-                    new Object[] {new String[0]}, new String[] {String[].class.getName()});
-            return histogram.lines().map(line -> line.trim().split("\\s+"))
-                    .filter(line -> line.length > 3 && line[3].equals(CONNECTION))
-                    .mapToInt(line -> Integer.parseInt(line[1])).sum();
-        } catch (JMException impossible) {
-            throw new IllegalStateException(impossible);
-        }
     }
 
     /** Connections are among them. */

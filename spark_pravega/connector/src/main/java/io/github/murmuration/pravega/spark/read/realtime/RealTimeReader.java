@@ -5,7 +5,7 @@ import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Connections;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
-import io.github.murmuration.pravega.spark.client.StreamEpoch;
+import io.github.murmuration.pravega.spark.client.stream.StreamEpoch;
 import io.github.murmuration.pravega.spark.read.segment.EventRow;
 import io.pravega.client.segment.impl.EventSegmentReader;
 import io.pravega.client.segment.impl.Segment;

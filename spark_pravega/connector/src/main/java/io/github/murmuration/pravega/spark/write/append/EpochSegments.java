@@ -2,6 +2,7 @@
 package io.github.murmuration.pravega.spark.write.append;
 
 import io.github.murmuration.pravega.spark.PravegaException;
+import io.github.murmuration.pravega.spark.client.LastUse;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.pravega.client.segment.impl.Segment;
 import java.nio.ByteBuffer;
@@ -21,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * query's record tells is known, and what a vanished segment held does not matter. That outlives the connection, which
  * ends between epochs that are far apart.
  */
-public final class EpochSegments implements AutoCloseable {
+public final class EpochSegments implements PravegaConnection.Kept {
     private static final Logger LOG = LoggerFactory.getLogger(EpochSegments.class);
     /** What this JVM did of each query, by cluster and query. */
     private static final Map<List<Object>, Done> DONE = new ConcurrentHashMap<>();
@@ -36,6 +37,7 @@ public final class EpochSegments implements AutoCloseable {
     private final Function<Segment, SegmentEpochs> open;
     private final Done done;
     private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
+    private final LastUse use = new LastUse();
     private List<Segment> segments = List.of();
 
     private EpochSegments(PravegaConnection connection, UUID query) {
@@ -55,6 +57,7 @@ public final class EpochSegments implements AutoCloseable {
 
     /** Whether the query's record is known to name these segments. */
     public synchronized boolean areNamed(List<Segment> others, long epoch) {
+        use.now();
         return follows(epoch) && segments.equals(others);
     }
 
@@ -72,6 +75,7 @@ public final class EpochSegments implements AutoCloseable {
 
     /** The epoch is written, by whatever way. */
     public synchronized void written(long epoch) {
+        use.now();
         done.written = epoch;
     }
 
@@ -116,6 +120,16 @@ public final class EpochSegments implements AutoCloseable {
             boolean isOurs = follows(epoch) && done.tried != epoch || done.named == epoch;
             return isOurs ? EpochState.FENCED : ifUnknown.apply(segment);
         }
+    }
+
+    /** Whether connections were let go of since no epoch was written for a while. A late one makes them anew. */
+    @Override
+    public synchronized boolean closeIfUnused() {
+        if (!use.isLongAgo()) {
+            return false;
+        }
+        epochs.values().forEach(SegmentEpochs::close);
+        return true;
     }
 
     /** Lets go of connections. */

@@ -19,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The last epoch record of one query, in a Pravega key-value table of the scope.
+ * The last epoch record of one query, or of what one application wrote to one stream in batches, in a Pravega key-value
+ * table of the scope.
  *
  * <p>One record is enough: Spark begins an epoch only after it has logged the one before. Each replaces its predecessor
  * by a conditional update, so of two drivers of the same query only one can record an epoch.
@@ -36,10 +37,10 @@ public final class EpochLog {
     private final TableKey key;
     private Version version = Version.NOT_EXISTS;
 
-    /** @param query Spark's id of the query, which its checkpoint keeps */
-    EpochLog(PravegaConnection connection, String scope, UUID query) {
+    /** @param query Spark's id of the query, which its checkpoint keeps, or {@link BatchVersion#recordOf} */
+    public EpochLog(PravegaConnection connection, String scope, UUID query) {
         this.query = query;
-        table = connection.tables().table(scope, TABLE, KEY_BYTES);
+        table = connection.tables().open(scope, TABLE, KEY_BYTES);
         key = new TableKey(ByteBuffer.allocate(KEY_BYTES)
                 .putLong(query.getMostSignificantBits()).putLong(query.getLeastSignificantBits()).flip());
     }

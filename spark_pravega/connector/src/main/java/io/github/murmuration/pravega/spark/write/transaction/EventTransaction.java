@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.transaction;
 
-import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.github.murmuration.pravega.spark.client.Waiting;
 import io.pravega.client.security.auth.DelegationTokenProvider;
@@ -20,6 +19,7 @@ import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,8 +31,9 @@ import org.slf4j.LoggerFactory;
  */
 final class EventTransaction {
     private static final Logger LOG = LoggerFactory.getLogger(EventTransaction.class);
-    /** Asked for a lease above its maximum, the controller's client repeats the request for minutes. */
     private static final long BEGIN_LIMIT_SECONDS = 60;
+    /** Rarely a transaction needs so long to begin: then perhaps its lease is too long. */
+    private static final long BEGIN_DOUBT_SECONDS = 3;
     /** Events that are kept while the transaction begins. */
     private static final int WAITING_LIMIT = 1000;
 
@@ -123,9 +124,14 @@ final class EventTransaction {
     }
 
     private TxnSegments begun() {
-        return beginning.isDone() ? Waiting.on(beginning) : Waiting.on(beginning, BEGIN_LIMIT_SECONDS,
-                "no transaction could be begun on " + stream.getScopedName() + "; perhaps "
-                        + PravegaOptions.TRANSACTION_TIMEOUT_MS + "=" + leaseMs + " exceeds the controller's maximum");
+        TxnSegments begun = beginning.isDone() ? Waiting.on(beginning)
+                : Waiting.on(beginning.copy().completeOnTimeout(null, BEGIN_DOUBT_SECONDS, TimeUnit.SECONDS));
+        if (begun != null) {
+            return begun;
+        }
+        connection.leases().limit().require(stream, leaseMs);
+        return Waiting.on(beginning, BEGIN_LIMIT_SECONDS, "no transaction was begun on " + stream.getScopedName()
+                + " within " + BEGIN_LIMIT_SECONDS + " s");
     }
 
     private void sendWaiting() throws InterruptedException {

@@ -3,7 +3,7 @@ package io.github.murmuration.pravega.spark.write.transaction;
 
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Connections;
-import io.github.murmuration.pravega.spark.client.TargetStreams;
+import io.github.murmuration.pravega.spark.client.stream.TargetStreams;
 import io.github.murmuration.pravega.spark.write.EventColumns;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.pravega.client.segment.impl.SegmentSealedException;

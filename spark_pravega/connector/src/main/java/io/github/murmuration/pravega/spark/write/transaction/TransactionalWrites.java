@@ -19,6 +19,7 @@ public final class TransactionalWrites {
     private final PravegaOptions options;
     private final EventColumns columns;
     private final long timeoutMs;
+    private final boolean isDefaultTimeout;
     /** This attempt to write a batch or an epoch. */
     private final UUID write = UUID.randomUUID();
     /** From the first task to the end: so the connection lives on that keeps the tasks' transactions open. */
@@ -28,6 +29,7 @@ public final class TransactionalWrites {
         this.options = options;
         this.columns = columns;
         timeoutMs = options.transactionTimeoutMs(defaultTimeoutMs);
+        isDefaultTimeout = timeoutMs == defaultTimeoutMs;
     }
 
     public PravegaOptions options() {
@@ -52,8 +54,12 @@ public final class TransactionalWrites {
     }
 
     private TransactionalWriterFactory writerFactory(PravegaConnection connection) {
-        options.targetStream().ifPresent(
-                stream -> connection.targets().ensureExists(Stream.of(options.scope(), stream), options));
+        options.targetStream().map(name -> Stream.of(options.scope(), name)).ifPresent(stream -> {
+            connection.targets().ensureExists(stream, options);
+            if (!isDefaultTimeout) {
+                connection.leases().limit().require(stream, timeoutMs);
+            }
+        });
         WrittenTransactions written = new WrittenTransactions(
                 each -> connection.leases().keep(write, each.target(), each.id(), timeoutMs));
         written.register(SparkSession.active().sparkContext(), Option.empty(), false);

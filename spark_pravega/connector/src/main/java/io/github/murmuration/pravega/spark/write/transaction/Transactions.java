@@ -7,7 +7,9 @@ import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.github.murmuration.pravega.spark.client.Waiting;
+import io.pravega.client.stream.PingFailedException;
 import io.pravega.client.stream.Transaction;
+import io.pravega.client.stream.TxnFailedException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -37,7 +39,7 @@ public final class Transactions {
     /**
      * Renews every lease in full.
      *
-     * @throws PravegaException if one is not open any more
+     * @throws PravegaException if one is not open any more, or cannot be renewed
      */
     public void renew(Collection<TransactionId> transactions) {
         List<CompletableFuture<Transaction.PingStatus>> pings = transactions.stream()
@@ -48,10 +50,14 @@ public final class Transactions {
                 if (Waiting.on(pings.get(index++)) == Transaction.PingStatus.OPEN) {
                     continue;
                 }
-            } catch (PravegaException | StatusRuntimeException failed) {
-                throw expired(transaction, failed);
+            } catch (PravegaException failed) {
+                throw failed.getCause() instanceof PingFailedException refused
+                        ? new PravegaException(transaction + " was not renewed: " + refused.getMessage(), failed)
+                        : failed;
+            } catch (StatusRuntimeException failed) {
+                throw failed.getStatus().getCode() == Status.Code.NOT_FOUND ? notOpen(transaction, failed) : failed;
             }
-            throw expired(transaction, null);
+            throw notOpen(transaction, null);
         }
     }
 
@@ -72,7 +78,7 @@ public final class Transactions {
             try {
                 Waiting.on(commit);
             } catch (PravegaException failed) {
-                throw expired(transaction, failed);
+                throw failed.getCause() instanceof TxnFailedException ? notOpen(transaction, failed) : failed;
             }
         });
         if (options.readAfterWrite()) {
@@ -134,7 +140,7 @@ public final class Transactions {
                     case SKIP -> Transaction.Status.COMMITTED;
                     case WRITE -> Transaction.Status.ABORTED;
                     case FAIL -> throw PravegaException.unknownEpoch(epoch, "Pravega has forgotten what became of "
-                            + transaction + ", since the query was down for long in the middle of the epoch");
+                            + transaction + ", since the driver was down for long in the middle of the epoch");
                 });
             }
         });
@@ -169,7 +175,7 @@ public final class Transactions {
         return Waiting.on(connection.controller().checkTransactionStatus(transaction.target(), transaction.id()));
     }
 
-    private static PravegaException expired(TransactionId transaction, Throwable cause) {
+    private static PravegaException notOpen(TransactionId transaction, Throwable cause) {
         return new PravegaException(transaction + " is not open any more; if it expired, raise "
                 + PravegaOptions.TRANSACTION_TIMEOUT_MS, cause);
     }

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.PravegaException;
-import io.github.murmuration.pravega.spark.client.StreamEpoch;
+import io.github.murmuration.pravega.spark.client.stream.StreamEpoch;
 import io.github.murmuration.pravega.spark.read.plan.PravegaOffset;
 import io.github.murmuration.pravega.spark.read.plan.SegmentGraph;
 import io.pravega.client.segment.impl.Segment;

@@ -13,14 +13,19 @@ import io.pravega.client.control.impl.Controller;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.spark.api.java.function.VoidFunction2;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.Trigger;
 import org.apache.spark.sql.types.DataTypes;
 
 /**
- * A driver of its own process: copies {@code source} into two streams and kills itself with SIGKILL at a given point of
- * its second epoch, so that the first one shows that the work of the previous process was finished.
+ * A driver of its own process: copies {@code source} into two streams, as a sink or by a function of foreachBatch, and
+ * kills itself with SIGKILL at a given point of its second epoch, so that the first one shows that the work of the
+ * previous process was finished.
  */
 final class KilledDriver {
     /** Where it dies. */
@@ -28,6 +33,11 @@ final class KilledDriver {
         IN_A_TASK, WRITTEN, RECORDED, PARTLY_COMMITTED, PARTLY_EXPIRED, EXPIRED, COMMITTED, APPENDED, NEVER,
         /** It does not die, but is held there with an expired transaction until someone lets it go on. */
         HELD
+    }
+
+    /** What it writes to. */
+    enum Target {
+        SINK, FOREACH_BATCH
     }
 
     private static final int EVENTS_PER_EPOCH = 20;
@@ -38,22 +48,20 @@ final class KilledDriver {
     public static void main(String[] arguments) throws Exception {
         String source = arguments[0];
         Point point = Point.valueOf(arguments[4]);
-        AtomicInteger epochs = new AtomicInteger();
+        AtomicLong first = new AtomicLong(-1);
         SparkSession spark = LocalSpark.create();
         new LoggedSteps((step, record) -> {
-            if (step == EpochStep.WRITTEN) {
-                epochs.incrementAndGet();
-            }
-            if (epochs.get() == 2) {
+            first.compareAndSet(-1, record.epoch());
+            if (record.epoch() > first.get()) {
                 dieIfThisIs(point, step, record);
             }
         });
-        run(spark, source, arguments[1], arguments[2], arguments[3], point);
+        run(spark, source, arguments[1], arguments[2], arguments[3], point, Target.valueOf(arguments[5]));
     }
 
     /** The query: even events go to one stream, odd ones to the other. */
-    static void run(SparkSession spark, String source, String even, String odd, String checkpoint, Point point)
-            throws Exception {
+    static void run(SparkSession spark, String source, String even, String odd, String checkpoint, Point point,
+            Target target) throws Exception {
         int lastOfSecondEpoch = 2 * EVENTS_PER_EPOCH - 1;
         spark.udf().register("die", (Integer number) -> {
             if (point == Point.IN_A_TASK && number % lastOfSecondEpoch == 0 && number > 0) {
@@ -61,13 +69,17 @@ final class KilledDriver {
             }
             return number;
         }, DataTypes.IntegerType);
-        spark.readStream().format("pravega").options(connection()).option("stream", source)
-                .option("start_stream_cut", "earliest").option("max_events_per_trigger", EVENTS_PER_EPOCH).load()
+        DataStreamWriter<Row> query = spark.readStream().format("pravega").options(connection())
+                .option("stream", source).option("start_stream_cut", "earliest")
+                .option("max_events_per_trigger", EVENTS_PER_EPOCH).load()
                 .selectExpr("event", "die(int(substring(string(event), 7))) % 2 as parity")
                 .selectExpr("event", "array('" + even + "', '" + odd + "')[parity] as stream")
-                .writeStream().format("pravega").options(connection()).option("transaction_timeout_ms", 10_000)
-                .option("checkpointLocation", checkpoint)
-                .trigger(Trigger.AvailableNow()).start().awaitTermination();
+                .writeStream().option("checkpointLocation", checkpoint).trigger(Trigger.AvailableNow());
+        VoidFunction2<Dataset<Row>, Long> function = (batch, number) -> batch.write().format("pravega").mode("append")
+                .options(connection()).option("transaction_timeout_ms", 10_000)
+                .option("txn_app_id", "copy").option("txn_version", number).save();
+        (target == Target.FOREACH_BATCH ? query.foreachBatch(function) : query.format("pravega")
+                .options(connection()).option("transaction_timeout_ms", 10_000)).start().awaitTermination();
     }
 
     private static Map<String, String> connection() {

@@ -10,6 +10,7 @@ import io.github.murmuration.pravega.spark.testing.DriverProcess;
 import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
 import io.github.murmuration.pravega.spark.write.epoch.KilledDriver.Point;
+import io.github.murmuration.pravega.spark.write.epoch.KilledDriver.Target;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
@@ -33,21 +34,27 @@ class KilledDriverTest extends SparkTest {
     @Test
     @Tag("core")
     void nothingIsLostOrRepeatedWhenOneDriverAfterAnotherIsKilled() throws Exception {
-        copyWithKills(List.of(Point.RECORDED, Point.PARTLY_COMMITTED, Point.COMMITTED));
+        copyWithKills(List.of(Point.RECORDED, Point.PARTLY_COMMITTED, Point.COMMITTED), Target.SINK);
     }
 
     @ParameterizedTest
     @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = {"APPENDED", "NEVER", "HELD"})
     void nothingIsLostOrRepeatedWhenTheDriverIsKilled(Point point) throws Exception {
-        copyWithKills(List.of(point));
+        copyWithKills(List.of(point), Target.SINK);
     }
 
     @ParameterizedTest
     @EnumSource(value = Point.class, names = {"IN_A_TASK", "WRITTEN", "APPENDED"})
     void nothingIsLostOrRepeatedWhenADriverThatAppendsIsKilled(Point point) throws Exception {
         String target = stream(2);
-        copyWithKills(List.of(point), target, target);
+        copyWithKills(List.of(point), target, target, Target.SINK);
         assertEquals(range(0, EVENTS), numbers(target));
+    }
+
+    @ParameterizedTest
+    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = {"APPENDED", "NEVER", "HELD"})
+    void nothingIsLostOrRepeatedWhenADriverInForeachBatchIsKilled(Point point) throws Exception {
+        copyWithKills(List.of(point), Target.FOREACH_BATCH);
     }
 
     /** It was held with its epoch recorded, and goes on while another one takes its place. */
@@ -58,7 +65,7 @@ class KilledDriverTest extends SparkTest {
         String odd = stream(1);
         String checkpoint = folder.resolve("checkpoint").toString();
         append(source, 0, EVENTS);
-        Process held = begin(source, even, odd, checkpoint, Point.HELD.name());
+        Process held = begin(source, even, odd, checkpoint, Point.HELD.name(), Target.SINK.name());
         awaitHeld(held);
         Runnable wakeUp = () -> {
             try {
@@ -69,7 +76,7 @@ class KilledDriverTest extends SparkTest {
             }
         };
         try (AtLogLine line = new AtLogLine(EpochCommit.class, "Nothing of the earlier attempt", wakeUp)) {
-            KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER);
+            KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER, Target.SINK);
             assertTrue(line.wasLogged());
         } finally {
             held.destroyForcibly();
@@ -87,22 +94,22 @@ class KilledDriverTest extends SparkTest {
         }
     }
 
-    private void copyWithKills(List<Point> points) throws Exception {
+    private void copyWithKills(List<Point> points, Target target) throws Exception {
         String even = stream(2);
         String odd = stream(1);
-        copyWithKills(points, even, odd);
+        copyWithKills(points, even, odd, target);
         assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 0).toList(), numbers(even));
         assertEquals(range(0, EVENTS).stream().filter(number -> number % 2 == 1).toList(), numbers(odd));
     }
 
-    private void copyWithKills(List<Point> points, String even, String odd) throws Exception {
+    private void copyWithKills(List<Point> points, String even, String odd, Target target) throws Exception {
         String source = stream(2);
         String checkpoint = folder.resolve("checkpoint").toString();
         append(source, 0, EVENTS);
         for (Point point : points) {
-            assertEquals(KILLED, drive(source, even, odd, checkpoint, point.name()), this::log);
+            assertEquals(KILLED, drive(source, even, odd, checkpoint, point.name(), target.name()), this::log);
         }
-        KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER);
+        KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER, target);
     }
 
     private int drive(String... arguments) throws Exception {

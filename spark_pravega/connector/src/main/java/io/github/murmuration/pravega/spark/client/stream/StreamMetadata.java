@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.murmuration.pravega.spark.client;
+package io.github.murmuration.pravega.spark.client.stream;
 
 import io.github.murmuration.pravega.shaded.io.grpc.Status;
 import io.github.murmuration.pravega.shaded.io.grpc.StatusRuntimeException;
 import io.github.murmuration.pravega.spark.PravegaException;
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.pravega.client.admin.impl.StreamCutHelper;
 import io.pravega.client.connection.impl.ConnectionPool;
 import io.pravega.client.control.impl.Controller;
@@ -31,7 +32,7 @@ public final class StreamMetadata {
     private final Map<Stream, StreamTail> tails = new ConcurrentHashMap<>();
     private final Map<Stream, StreamEpoch> epochs = new ConcurrentHashMap<>();
 
-    StreamMetadata(Controller controller, ConnectionPool pool) {
+    public StreamMetadata(Controller controller, ConnectionPool pool) {
         this.controller = controller;
         cuts = new StreamCutHelper(controller, pool);
         segments = new SegmentMetadataClientFactoryImpl(controller, pool);
@@ -79,7 +80,12 @@ public final class StreamMetadata {
         }
     }
 
-    void close() {
+    /** Closes what reads have left that came to an end. */
+    public void closeUnused() {
+        tails.values().removeIf(StreamTail::closeIfUnused);
+    }
+
+    public void close() {
         tails.values().forEach(StreamTail::close);
     }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.murmuration.pravega.spark.client;
+package io.github.murmuration.pravega.spark.client.stream;
 
 import io.github.murmuration.pravega.spark.PravegaOptions;
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.pravega.client.admin.StreamManager;
 import io.pravega.client.control.impl.Controller;
 import io.pravega.client.segment.impl.Segment;
@@ -27,7 +28,7 @@ public final class TargetStreams {
     private final Set<Stream> existing = ConcurrentHashMap.newKeySet();
     private final Map<Stream, FixedSegments> fixedSegments = new ConcurrentHashMap<>();
 
-    TargetStreams(Controller controller, StreamManager streams, StreamMetadata metadata) {
+    public TargetStreams(Controller controller, StreamManager streams, StreamMetadata metadata) {
         this.controller = controller;
         this.streams = streams;
         this.metadata = metadata;

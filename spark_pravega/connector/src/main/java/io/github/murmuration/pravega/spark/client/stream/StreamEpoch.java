@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.murmuration.pravega.spark.client;
+package io.github.murmuration.pravega.spark.client.stream;
 
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.shared.NameUtils;
 import java.util.Collection;

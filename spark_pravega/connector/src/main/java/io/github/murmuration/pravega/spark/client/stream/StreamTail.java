@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.murmuration.pravega.spark.client;
+package io.github.murmuration.pravega.spark.client.stream;
 
+import io.github.murmuration.pravega.spark.client.LastUse;
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.pravega.client.segment.impl.NoSuchSegmentException;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.segment.impl.SegmentInfo;
@@ -28,6 +30,7 @@ final class StreamTail {
     private final Supplier<Collection<Segment>> current;
     private final Function<Segment, SegmentMetadataClient> open;
     private final Map<Segment, SegmentMetadataClient> segments = new HashMap<>();
+    private final LastUse use = new LastUse();
 
     /** @param current the segments that are open now, by the controller */
     StreamTail(Stream stream, Supplier<Collection<Segment>> current, Function<Segment, SegmentMetadataClient> open) {
@@ -38,7 +41,17 @@ final class StreamTail {
 
     /** No ends at all, if the stream is sealed. */
     synchronized StreamCut cut() {
+        use.now();
         return known().orElseGet(this::asked);
+    }
+
+    /** Whether it was closed since nobody has asked for a while. */
+    synchronized boolean closeIfUnused() {
+        if (!use.isLongAgo()) {
+            return false;
+        }
+        close();
+        return true;
     }
 
     synchronized void close() {

@@ -11,20 +11,20 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** The key-value tables in which exactly-once writes keep their records. */
-public final class RecordTables {
+/** The key-value tables of a cluster, each opened once. */
+public final class KeyValueTables {
     private final Controller controller;
     private final ConnectionPool pool;
-    private final Map<String, KeyValueTable> open = new ConcurrentHashMap<>();
+    private final Map<String, KeyValueTable> tables = new ConcurrentHashMap<>();
 
-    RecordTables(Controller controller, ConnectionPool pool) {
+    KeyValueTables(Controller controller, ConnectionPool pool) {
         this.controller = controller;
         this.pool = pool;
     }
 
     /** A table of fixed-length keys, created if it does not exist. */
-    public KeyValueTable table(String scope, String name, int keyLength) {
-        return open.computeIfAbsent(scope + "/" + name, ignored -> {
+    public KeyValueTable open(String scope, String name, int keyLength) {
+        return tables.computeIfAbsent(scope + "/" + name, ignored -> {
             Waiting.on(controller.createKeyValueTable(scope, name, KeyValueTableConfiguration.builder()
                     .partitionCount(1).primaryKeyLength(keyLength).secondaryKeyLength(0).build()));
             return new KeyValueTableFactoryImpl(scope, TablePermissions.of(controller), pool)
@@ -33,11 +33,11 @@ public final class RecordTables {
     }
 
     public void delete(String scope, String name) {
-        Optional.ofNullable(open.remove(scope + "/" + name)).ifPresent(KeyValueTable::close);
+        Optional.ofNullable(tables.remove(scope + "/" + name)).ifPresent(KeyValueTable::close);
         Waiting.on(controller.deleteKeyValueTable(scope, name));
     }
 
     void close() {
-        open.values().forEach(KeyValueTable::close);
+        tables.values().forEach(KeyValueTable::close);
     }
 }
