@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** A driver as a process of its own. It ends with the thread that has started it, even if that JVM is killed. */
@@ -41,9 +42,16 @@ final class DriverProcess implements AutoCloseable {
 
     /** How SIGKILL ends the process that calls it. */
     static void killThisOne() {
+        signal(ProcessHandle.current(), "KILL");
+        while (true) {
+            LockSupport.park();
+        }
+    }
+
+    /** @param name of the signal, as STOP or CONT */
+    static void signal(ProcessHandle process, String name) {
         try {
-            new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start().waitFor();
-            Thread.sleep(Long.MAX_VALUE);
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
         } catch (IOException | InterruptedException impossible) {
             throw new IllegalStateException(impossible);
         }
@@ -76,8 +84,8 @@ final class DriverProcess implements AutoCloseable {
     }
 
     /** Lets the JVM print into its log what its threads do. */
-    void printThreads() throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).start().waitFor();
+    void printThreads() throws InterruptedException {
+        signal(handle(), "QUIT");
         Thread.sleep(1000);
     }
 

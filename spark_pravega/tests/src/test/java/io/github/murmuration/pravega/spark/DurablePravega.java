@@ -12,10 +12,17 @@ final class DurablePravega implements BeforeAllCallback, ExtensionContext.Store.
     static final int PORT = Integer.getInteger("pravega.test.port");
     static final Path DIR = Path.of(System.getProperty("pravega.test.dir"));
 
-    private PravegaServer server;
+    private static PravegaServer server;
 
     static String controllerUri() {
         return "tcp://" + PravegaServer.controllerAddress(PORT);
+    }
+
+    /** Nothing becomes durable from now on, until it gets the signal CONT. */
+    static ProcessHandle stoppedBookie() {
+        ProcessHandle bookie = server.bookie();
+        DriverProcess.signal(bookie, "STOP");
+        return bookie;
     }
 
     @Override
@@ -32,7 +39,7 @@ final class DurablePravega implements BeforeAllCallback, ExtensionContext.Store.
     private static DurablePravega started() {
         DurablePravega pravega = new DurablePravega();
         ClientConfig client = ClientConfig.builder().controllerURI(URI.create(controllerUri())).build();
-        pravega.server = new PravegaServer(PORT, DIR, ServerSecurity.NONE).started(client, SCOPE);
+        server = new PravegaServer(PORT, DIR, ServerSecurity.NONE).started(client, SCOPE);
         return pravega;
     }
 }

@@ -1,0 +1,18 @@
+package io.github.murmuration.pravega.spark;
+
+import io.pravega.client.connection.impl.RawClient;
+import io.pravega.shared.protocol.netty.WireCommand;
+import java.util.function.Consumer;
+import org.apache.logging.log4j.Level;
+
+/** Tells of the data source's own commands to segment stores before they go out, and of answers before it gets them. */
+final class SegmentStoreCommands extends LogListener {
+    SegmentStoreCommands(Consumer<WireCommand> observer) {
+        super(RawClient.class, Level.DEBUG, Level.INFO, message -> {
+            Object[] told = message.getParameters();
+            if (told != null && told.length == 1 && told[0] instanceof WireCommand command) {
+                observer.accept(command);
+            }
+        });
+    }
+}
