@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.cluster;
 
+import io.github.murmuration.pravega.spark.write.epoch.EpochRecord;
+import io.github.murmuration.pravega.spark.write.epoch.EpochStep;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -15,6 +17,9 @@ enum KillStep {
     /** A later driver has written the epoch, and no step of that is in its log. */
     UNTOLD;
 
+    /** In each a driver is to be killed: in the record, the commit, the append, and when only its answer is missing. */
+    static final List<KillStep> SOUGHT = List.of(BEFORE_RECORD, RECORDED, IN_APPEND, APPENDED_ANSWER_LOST);
+
     /** What is logged as an epoch goes on, at DEBUG. */
     private static final Pattern STEP =
             Pattern.compile("(?i)epoch (\\d+) of query \\S+ is (written|recorded|committed|appended)");
@@ -23,9 +28,19 @@ enum KillStep {
     private static final Map<String, KillStep> AFTER = Map.of(
             "recorded", RECORDED, "committed", COMMITTED, "appended", APPENDED);
 
+    /** The step that follows when this is logged. */
+    static KillStep after(EpochStep logged, EpochRecord record) {
+        return switch (logged) {
+            case WRITTEN -> record.transactions().isEmpty() ? IN_APPEND : BEFORE_RECORD;
+            case RECORDED -> RECORDED;
+            case COMMITTED -> COMMITTED;
+            case APPENDED -> APPENDED;
+        };
+    }
+
     /**
      * @param log of the killed driver
-     * @param later logs of those after it; the first of them may have been killed before it came to that epoch
+     * @param later logs of those after it; they may have been killed before they came to that epoch, or in it
      * @param wasThere whether the epoch's rows, or some of them, could be read when the driver was dead
      */
     static KillStep of(KilledCluster.Death death, List<String> log, List<List<String>> later, boolean wasThere) {
@@ -45,7 +60,7 @@ enum KillStep {
         if (next.isEmpty()) {
             return UNTOLD;
         }
-        boolean appends = steps(next, epoch).anyMatch("appended"::equals);
+        boolean appends = later.stream().flatMap(each -> steps(each, epoch)).anyMatch("appended"::equals);
         if (appends && wasThere) {
             return APPENDED_ANSWER_LOST;
         }

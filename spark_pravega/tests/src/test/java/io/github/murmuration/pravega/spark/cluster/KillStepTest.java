@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -31,6 +32,12 @@ class KillStepTest {
         "'',                 '',                         false, UNTOLD"})
     void whereADriverWasKilled(String logged, String loggedNext, boolean wasThere, KillStep step) {
         assertEquals(step, KillStep.of(IN_EPOCH_12, log(logged), List.of(log(""), log(loggedNext)), wasThere));
+    }
+
+    @Test
+    void theNextDriverMayBeKilledInTheSameEpoch() {
+        List<List<String>> later = List.of(log("written"), log("written appended"));
+        assertEquals(KillStep.IN_APPEND, KillStep.of(IN_EPOCH_12, log("written"), later, false));
     }
 
     private static List<String> log(String steps) {

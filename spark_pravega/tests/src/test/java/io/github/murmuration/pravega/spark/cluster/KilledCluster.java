@@ -66,7 +66,9 @@ final class KilledCluster implements AutoCloseable {
                 expect(driver().isAlive(), "ended before all kills were done");
             }
             Thread.sleep(kill.delayMs());
-            if (kill.ofDriver()) {
+            if (kill.step() != null) {
+                awaitDeathIn(kill.step());
+            } else if (kill.ofDriver()) {
                 killDriver();
             } else {
                 killExecutor(kill);
@@ -116,7 +118,7 @@ final class KilledCluster implements AutoCloseable {
 
     private void start() throws Exception {
         drivers.add(new DriverProcess(logFile(drivers.size()), LocalSpark.classPath(), ClusterDriver.class,
-                seed, rows, target, folder.resolve("checkpoint")));
+                seed, rows, target, folder.resolve("checkpoint"), folder));
         processes.add(driver().handle());
         movedAt = System.nanoTime();
         while (!driver().log().contains(ClusterDriver.STARTED)) {
@@ -136,6 +138,20 @@ final class KilledCluster implements AutoCloseable {
         processes.addAll(driver().executors());
         expect(driver().isAlive(), "ended before it was killed");
         driver().kill();
+        replaceDriver();
+    }
+
+    private void awaitDeathIn(KillStep step) throws Exception {
+        Path order = Files.createFile(folder.resolve(step.name()));
+        while (driver().isAlive()) {
+            watch();
+        }
+        expect(driver().ended(END_LIMIT) == DriverProcess.KILLED, "ended before it was killed");
+        Files.delete(order);
+        replaceDriver();
+    }
+
+    private void replaceDriver() throws Exception {
         Map<Long, Long> ends = SparkTest.streams().fetchStreamInfo(DurablePravega.SCOPE, target).join()
                 .getTailStreamCut().asImpl().getPositions().entrySet().stream()
                 .collect(Collectors.toMap(end -> end.getKey().getSegmentId(), Map.Entry::getValue));

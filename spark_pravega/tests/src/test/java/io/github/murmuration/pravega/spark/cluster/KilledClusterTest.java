@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,7 +28,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Exactly once in a long query, while somebody else writes to the same segments without a pause, and drivers and
- * executors are killed at random times: epochs of all kinds follow each other, so kills come that no one thought of.
+ * executors are killed: epochs of all kinds follow each other, so kills come that no one thought of. What a kill met is
+ * counted from what the drivers have logged.
  *
  * <p>The properties {@code pravega.test.seeds}, {@code .rows}, {@code .segments}, {@code .kills} (of drivers, and of
  * executors) and {@code .beside} (events of the other writer under way in each segment) make it another run.
@@ -40,6 +42,8 @@ class KilledClusterTest extends SparkTest {
     private static final int KILLS = Integer.getInteger("pravega.test.kills", 6);
     private static final int BESIDE = Integer.getInteger("pravega.test.beside", 2);
     private static final Duration UNTIL_EXPIRED = Duration.ofMillis(ClusterDriver.LEASE_MS).plusSeconds(20);
+
+    private static final Map<KillStep, Integer> ALL_STEPS = new EnumMap<>(KillStep.class);
 
     @TempDir(cleanup = CleanupMode.ON_SUCCESS)
     Path folder;
@@ -61,6 +65,7 @@ class KilledClusterTest extends SparkTest {
             StreamContents contents = new StreamContents(target, cluster.deaths().stream()
                     .map(death -> firstRow(death, epochs)).collect(Collectors.toSet()));
             Map<KillStep, Integer> steps = steps(cluster, epochs, contents);
+            steps.forEach((step, deaths) -> ALL_STEPS.merge(step, deaths, Integer::sum));
             LOG.info("Seed {}: {} epochs; drivers killed: {}, executors: {}; the longest pause {}; {} events beside",
                     seed, epochs.size(), steps, cluster.executorsKilled(), cluster.longestPause(), writtenBeside);
 
@@ -72,6 +77,12 @@ class KilledClusterTest extends SparkTest {
             assertFalse(steps.containsKey(KillStep.UNTOLD), steps::toString);
         }
         OpenTransactions.assertNoneRemains(target, UNTIL_EXPIRED);
+    }
+
+    @AfterAll
+    static void driversWereKilledInEachStep() {
+        List<KillStep> sought = KillStep.SOUGHT.subList(0, Math.min(KILLS, KillStep.SOUGHT.size()));
+        assertTrue(ALL_STEPS.keySet().containsAll(sought), () -> "drivers were killed in " + ALL_STEPS);
     }
 
     private static Map<KillStep, Integer> steps(

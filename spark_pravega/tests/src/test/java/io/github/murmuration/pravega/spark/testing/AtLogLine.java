@@ -13,7 +13,7 @@ public final class AtLogLine extends LogListener {
     }
 
     private AtLogLine(Class<?> logging, String beginning, Runnable action, AtomicBoolean logged) {
-        super(logging, Level.INFO, true, message -> {
+        super(logging, Level.INFO, Level.INFO, message -> {
             if (message.getFormattedMessage().startsWith(beginning) && !logged.getAndSet(true)) {
                 action.run();
             }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
 /** A driver as a process of its own. It ends with the thread that has started it, even if that JVM is killed. */
@@ -42,9 +43,16 @@ public final class DriverProcess implements AutoCloseable {
 
     /** How SIGKILL ends the process that calls it. */
     public static void killThisOne() {
+        signal(ProcessHandle.current(), "KILL");
+        while (true) {
+            LockSupport.park();
+        }
+    }
+
+    /** @param name of the signal, as STOP or CONT */
+    public static void signal(ProcessHandle process, String name) {
         try {
-            new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start().waitFor();
-            Thread.sleep(Long.MAX_VALUE);
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor();
         } catch (IOException | InterruptedException impossible) {
             throw new IllegalStateException(impossible);
         }
@@ -77,8 +85,8 @@ public final class DriverProcess implements AutoCloseable {
     }
 
     /** Lets the JVM print into its log what its threads do. */
-    public void printThreads() throws IOException, InterruptedException {
-        new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).start().waitFor();
+    public void printThreads() throws InterruptedException {
+        signal(handle(), "QUIT");
         Thread.sleep(1000);
     }
 

@@ -10,13 +10,13 @@ import org.apache.logging.log4j.core.config.LoggerConfig;
 import org.apache.logging.log4j.core.config.Property;
 import org.apache.logging.log4j.message.Message;
 
-/** Tells what a class logs, in the thread that logs: there a test can end the process, or fail in place of a server. */
-class LogListener implements AutoCloseable {
+/** Tells what a class logs, in the thread that logs: there a test can end the process, or stand in for a server. */
+public class LogListener implements AutoCloseable {
     private final LoggerContext context = LoggerContext.getContext(false);
     private final String logger;
 
-    /** @param passesOn whether the lines go where they would without it, too */
-    LogListener(Class<?> logging, Level level, boolean passesOn, Consumer<Message> listener) {
+    /** @param passedOn from which level on lines go where they would without it, too, and there first */
+    public LogListener(Class<?> logging, Level level, Level passedOn, Consumer<Message> listener) {
         logger = logging.getName();
         AbstractAppender appender = new AbstractAppender(logger, null, null, false, Property.EMPTY_ARRAY) {
             @Override
@@ -25,7 +25,9 @@ class LogListener implements AutoCloseable {
             }
         };
         appender.start();
-        LoggerConfig config = new LoggerConfig(logger, level, passesOn);
+        LoggerConfig config = new LoggerConfig(logger, level, false);
+        context.getConfiguration().getRootLogger().getAppenders().values()
+                .forEach(each -> config.addAppender(each, passedOn, null));
         config.addAppender(appender, level, null);
         context.getConfiguration().addLogger(logger, config);
         context.updateLoggers();

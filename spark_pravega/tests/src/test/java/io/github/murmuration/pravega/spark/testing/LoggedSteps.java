@@ -9,7 +9,12 @@ import org.apache.logging.log4j.Level;
 /** Tells of the steps of epochs as the data source logs them. */
 public final class LoggedSteps extends LogListener {
     public LoggedSteps(BiConsumer<EpochStep, EpochRecord> observer) {
-        super(EpochStep.class, Level.DEBUG, false, message -> observer.accept(
+        this(Level.OFF, observer);
+    }
+
+    /** @param passedOn see {@link LogListener} */
+    public LoggedSteps(Level passedOn, BiConsumer<EpochStep, EpochRecord> observer) {
+        super(EpochStep.class, Level.DEBUG, passedOn, message -> observer.accept(
                 (EpochStep) message.getParameters()[2], (EpochRecord) message.getParameters()[3]));
     }
 }

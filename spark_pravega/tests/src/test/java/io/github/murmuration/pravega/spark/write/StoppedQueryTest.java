@@ -7,18 +7,24 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.murmuration.pravega.spark.read.realtime.Arrivals;
 import io.github.murmuration.pravega.spark.read.realtime.Feed;
 import io.github.murmuration.pravega.spark.read.realtime.RealTimeDriver;
+import io.github.murmuration.pravega.spark.testing.LogListener;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.github.murmuration.pravega.spark.testing.server.SegmentStoreCommands;
+import io.pravega.shared.protocol.netty.WireCommands;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.StreamingQuery;
+import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +53,47 @@ class StoppedQueryTest extends SparkTest {
         last.stop();
 
         assertEquals(range(0, 300), numbers(target));
+    }
+
+    /** The query does not know that its append was done; the same JVM runs it again over the same connection. */
+    @Test
+    void anEpochWhoseAppendWasInterruptedIsNotAppendedAgain() throws Exception {
+        String source = stream(1);
+        String target = stream(1);
+        CountDownLatch answered = new CountDownLatch(1);
+        CountDownLatch stopped = new CountDownLatch(1);
+        StreamingQuery query = copyWithoutKeys(readStream(source).load().select("event"), target, checkpoint).start();
+        append(source, 0, 10);
+        query.processAllAvailable();
+        try (LogListener late = new SegmentStoreCommands(command -> {
+            if (command instanceof WireCommands.DataAppended && stopped.getCount() > 0) {
+                answered.countDown();
+                await(stopped);
+            }
+        })) {
+            append(source, 10, 20);
+            await(answered);
+            query.stop();
+        } finally {
+            stopped.countDown();
+        }
+        StreamingQuery next = copyWithoutKeys(readStream(source).load().select("event"), target, checkpoint)
+                .trigger(Trigger.AvailableNow()).start();
+        try {
+            boolean ended = next.awaitTermination(30_000);
+            assertEquals(range(0, 20), numbers(target));
+            assertTrue(ended);
+        } finally {
+            next.stop();
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertTrue(latch.await(60, TimeUnit.SECONDS));
+        } catch (InterruptedException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     @Test

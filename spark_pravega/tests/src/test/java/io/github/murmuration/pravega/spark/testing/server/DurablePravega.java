@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.testing.server;
 
+import io.github.murmuration.pravega.spark.testing.DriverProcess;
 import io.pravega.client.ClientConfig;
 import java.net.URI;
 import java.nio.file.Path;
@@ -13,10 +14,17 @@ public final class DurablePravega implements BeforeAllCallback, ExtensionContext
     public static final int PORT = Integer.getInteger("pravega.test.port");
     public static final Path DIR = Path.of(System.getProperty("pravega.test.dir"));
 
-    private PravegaServer server;
+    private static PravegaServer server;
 
     public static String controllerUri() {
         return "tcp://" + PravegaServer.controllerAddress(PORT);
+    }
+
+    /** Nothing becomes durable from now on, until it gets the signal CONT. */
+    public static ProcessHandle stoppedBookie() {
+        ProcessHandle bookie = server.bookie();
+        DriverProcess.signal(bookie, "STOP");
+        return bookie;
     }
 
     @Override
@@ -33,7 +41,7 @@ public final class DurablePravega implements BeforeAllCallback, ExtensionContext
     private static DurablePravega started() {
         DurablePravega pravega = new DurablePravega();
         ClientConfig client = ClientConfig.builder().controllerURI(URI.create(controllerUri())).build();
-        pravega.server = new PravegaServer(PORT, DIR, ServerSecurity.NONE).started(client, SCOPE);
+        server = new PravegaServer(PORT, DIR, ServerSecurity.NONE).started(client, SCOPE);
         return pravega;
     }
 }

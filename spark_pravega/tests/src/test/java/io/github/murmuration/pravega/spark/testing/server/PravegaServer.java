@@ -34,19 +34,20 @@ public final class PravegaServer implements AutoCloseable {
     private final Path dir;
     private final ServerSecurity security;
     private final int zookeeper;
-    private final int bookie;
+    private final int bookiePort;
     private final int controller;
     private final int controllerRest;
     private final int segmentStore;
     private final int admin;
     private final List<Process> processes = new ArrayList<>();
+    private Process bookie;
 
     /** @param dir of all state and logs; what it holds is deleted at the start */
     public PravegaServer(int firstPort, Path dir, ServerSecurity security) {
         this.dir = dir;
         this.security = security;
         zookeeper = firstPort;
-        bookie = firstPort + 1;
+        bookiePort = firstPort + 1;
         controller = controllerPort(firstPort);
         controllerRest = firstPort + 3;
         segmentStore = segmentStorePort(firstPort);
@@ -79,6 +80,11 @@ public final class PravegaServer implements AutoCloseable {
             close();
             throw new IllegalStateException("Pravega did not start, see " + dir, failed);
         }
+    }
+
+    /** Without it nothing becomes durable. */
+    ProcessHandle bookie() {
+        return bookie.toHandle();
     }
 
     @Override
@@ -115,10 +121,10 @@ public final class PravegaServer implements AutoCloseable {
                 diskUsageThreshold=0.99
                 diskUsageWarnThreshold=0.98
                 httpServerEnabled=false
-                """.formatted(bookie, zookeeperAddress, ZNODE, dir, dir));
+                """.formatted(bookiePort, zookeeperAddress, ZNODE, dir, dir));
         run("org.apache.bookkeeper.bookie.BookieShell", "-conf", bookkeeper, "initnewcluster");
-        serve("bookie", 256, List.of(), "org.apache.bookkeeper.server.Main", "--conf", bookkeeper);
-        await(bookie);
+        bookie = serve("bookie", 256, List.of(), "org.apache.bookkeeper.server.Main", "--conf", bookkeeper);
+        await(bookiePort);
         String controllerSettings = """
                 controller.cluster.name=test
                 controller.zk.connect.uri=%1$s
@@ -184,8 +190,10 @@ public final class PravegaServer implements AutoCloseable {
         }
     }
 
-    private void serve(String name, int heapMegabytes, List<String> jvm, String... command) throws IOException {
-        processes.add(java(name, heapMegabytes, jvm, command));
+    private Process serve(String name, int heapMegabytes, List<String> jvm, String... command) throws IOException {
+        Process process = java(name, heapMegabytes, jvm, command);
+        processes.add(process);
+        return process;
     }
 
     private void run(String... command) throws IOException, InterruptedException {

@@ -10,7 +10,6 @@ import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.github.murmuration.pravega.spark.write.transaction.Transactions;
 import io.pravega.client.control.impl.Controller;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
@@ -32,7 +31,9 @@ final class KilledDriver {
     enum Point {
         IN_A_TASK, WRITTEN, RECORDED, PARTLY_COMMITTED, PARTLY_EXPIRED, EXPIRED, COMMITTED, APPENDED, NEVER,
         /** It does not die, but is held there with an expired transaction until someone lets it go on. */
-        HELD
+        HELD,
+        /** It is held there, and nothing of its epoch is in Pravega. */
+        HELD_IN_A_TASK, HELD_WRITTEN
     }
 
     /** What it writes to. */
@@ -60,12 +61,15 @@ final class KilledDriver {
     }
 
     /** The query: even events go to one stream, odd ones to the other. */
-    static void run(SparkSession spark, String source, String even, String odd, String checkpoint, Point point,
+    public static void run(SparkSession spark, String source, String even, String odd, String checkpoint, Point point,
             Target target) throws Exception {
         int lastOfSecondEpoch = 2 * EVENTS_PER_EPOCH - 1;
         spark.udf().register("die", (Integer number) -> {
-            if (point == Point.IN_A_TASK && number % lastOfSecondEpoch == 0 && number > 0) {
+            boolean isLast = number % lastOfSecondEpoch == 0 && number > 0;
+            if (isLast && point == Point.IN_A_TASK) {
                 die();
+            } else if (isLast && point == Point.HELD_IN_A_TASK) {
+                hold();
             }
             return number;
         }, DataTypes.IntegerType);
@@ -90,6 +94,9 @@ final class KilledDriver {
         if (step.name().equals(point.name())) {
             die();
         }
+        if (step == EpochStep.WRITTEN && point == Point.HELD_WRITTEN) {
+            hold();
+        }
         if (step == EpochStep.RECORDED) {
             List<TransactionId> transactions = record.transactions();
             switch (point) {
@@ -98,7 +105,7 @@ final class KilledDriver {
                 case EXPIRED -> end(List.of(), transactions);
                 case HELD -> {
                     end(List.of(), transactions.subList(1, transactions.size()));
-                    signal("STOP");
+                    hold();
                     return;
                 }
                 default -> {
@@ -123,11 +130,7 @@ final class KilledDriver {
         DriverProcess.killThisOne();
     }
 
-    private static void signal(String name) {
-        try {
-            new ProcessBuilder("kill", "-" + name, Long.toString(ProcessHandle.current().pid())).start().waitFor();
-        } catch (IOException | InterruptedException impossible) {
-            throw new IllegalStateException(impossible);
-        }
+    private static void hold() {
+        DriverProcess.signal(ProcessHandle.current(), "STOP");
     }
 }

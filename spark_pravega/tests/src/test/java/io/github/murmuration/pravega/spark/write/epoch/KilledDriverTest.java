@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.epoch;
 
+import static io.pravega.shared.NameUtils.computeSegmentId;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -16,6 +17,7 @@ import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -27,6 +29,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class KilledDriverTest extends SparkTest {
     private static final int KILLED = 128 + 9;
     private static final int EVENTS = 120;
+    private static final Map<Double, Double> HALVES = Map.of(0.0, 0.5, 0.5, 1.0);
+    /** Drivers ask for the open segments of a stream every 10 s. */
+    private static final long UNTIL_SEGMENTS_ARE_FORGOTTEN_MS = 11_000;
 
     @TempDir
     Path folder;
@@ -38,7 +43,8 @@ class KilledDriverTest extends SparkTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = {"APPENDED", "NEVER", "HELD"})
+    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = {
+        "APPENDED", "NEVER", "HELD", "HELD_IN_A_TASK", "HELD_WRITTEN"})
     void nothingIsLostOrRepeatedWhenTheDriverIsKilled(Point point) throws Exception {
         copyWithKills(List.of(point), Target.SINK);
     }
@@ -67,15 +73,14 @@ class KilledDriverTest extends SparkTest {
         append(source, 0, EVENTS);
         Process held = begin(source, even, odd, checkpoint, Point.HELD.name(), Target.SINK.name());
         awaitHeld(held);
-        Runnable wakeUp = () -> {
+        Runnable awakened = () -> {
             try {
-                new ProcessBuilder("kill", "-CONT", Long.toString(held.pid())).start().waitFor();
-                assertTrue(held.waitFor(60, TimeUnit.SECONDS));
-            } catch (IOException | InterruptedException failed) {
+                wakeUp(held);
+            } catch (InterruptedException failed) {
                 throw new IllegalStateException(failed);
             }
         };
-        try (AtLogLine line = new AtLogLine(EpochCommit.class, "Nothing of the earlier attempt", wakeUp)) {
+        try (AtLogLine line = new AtLogLine(EpochCommit.class, "Nothing of the earlier attempt", awakened)) {
             KilledDriver.run(spark(), source, even, odd, checkpoint, Point.NEVER, Target.SINK);
             assertTrue(line.wasLogged());
         } finally {
@@ -83,6 +88,37 @@ class KilledDriverTest extends SparkTest {
         }
         assertNotEquals(0, held.exitValue(), this::log);
         assertEquals(range(0, EVENTS), both(numbers(even), numbers(odd)).stream().sorted().toList());
+    }
+
+    /** Another one has written its epoch and a later one, each to segments that there were not before. */
+    @ParameterizedTest
+    @EnumSource(value = Point.class, names = {"HELD_IN_A_TASK", "HELD_WRITTEN"})
+    void aDriverThatWakesUpWhenItsEpochIsInAnotherSegmentDoesNotAppendIt(Point point) throws Exception {
+        String source = stream(1);
+        String target = stream(1);
+        String checkpoint = folder.resolve("checkpoint").toString();
+        append(source, 0, 20);
+        append(source, 20, 40);
+        Process held = begin(source, target, target, checkpoint, point.name(), Target.SINK.name());
+        try {
+            awaitHeld(held);
+            scale(target, List.of(0L), HALVES);
+            KilledDriver.run(spark(), source, target, target, checkpoint, Point.NEVER, Target.SINK);
+            scale(target, List.of(computeSegmentId(1, 1), computeSegmentId(2, 1)), HALVES);
+            append(source, 40, 50);
+            Thread.sleep(UNTIL_SEGMENTS_ARE_FORGOTTEN_MS);
+            KilledDriver.run(spark(), source, target, target, checkpoint, Point.NEVER, Target.SINK);
+            wakeUp(held);
+        } finally {
+            held.destroyForcibly();
+        }
+        assertEquals(range(0, 50), numbers(target), this::log);
+        assertNotEquals(0, held.exitValue(), this::log);
+    }
+
+    private static void wakeUp(Process held) throws InterruptedException {
+        DriverProcess.signal(held.toHandle(), "CONT");
+        assertTrue(held.waitFor(60, TimeUnit.SECONDS));
     }
 
     private static void awaitHeld(Process process) throws Exception {
