@@ -284,9 +284,9 @@ def main() -> None:
     if given.only in (None, "throughput"):
         rows = events(spark, given.events).cache()
         rows.count()
-        for system in systems:  # not noted: Java compiles what it runs
-            measure_writes(spark, system, events(spark, given.events // 5), given.events // 5, "warm-up")
-            measure_reads(spark, system, given.events // 5, "warm-up")
+        for system in systems:  # not noted: Java compiles what it runs, here and in the servers
+            measure_writes(spark, system, rows, given.events, "warm-up")
+            measure_reads(spark, system, given.events, "warm-up")
         for attempt in map(str, range(given.repeat)):
             for system in systems:
                 system.note(measure_writes(spark, system, rows, given.events, attempt))

@@ -36,7 +36,8 @@ class JarTest {
     private static final Pattern NAMED_TEXT = Pattern.compile("licenses/[a-z0-9-]+\\.txt");
     /** Natives are none of it: those of Netty would bear names that the relocated Netty does not look for. */
     private static final Pattern RESOURCE = Pattern.compile("META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|CHANGELOG\\.md"
-            + "|licenses/[^/]+|services/[^/]+|maven/io\\.github\\.murmuration/pravega-connectors-spark-[^/]+/pom\\..*)");
+            + "|licenses/[^/]+|services/[^/]+"
+            + "|maven/io\\.github\\.murmuration/pravega-connectors-spark-[^/]+/pom\\..*)");
 
     private static JarFile jar;
 

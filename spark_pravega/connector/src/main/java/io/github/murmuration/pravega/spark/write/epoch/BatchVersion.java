@@ -9,7 +9,8 @@ import java.util.UUID;
 /** What a batch write is known by when it is repeated: the number grows from one batch of an application to another. */
 public record BatchVersion(String application, long number) {
     /** @throws IllegalArgumentException if one is missing or the number is none, or if nothing could come of them */
-    public static Optional<BatchVersion> of(Optional<String> application, Optional<String> number, boolean exactlyOnce) {
+    public static Optional<BatchVersion> of(
+            Optional<String> application, Optional<String> number, boolean exactlyOnce) {
         if (application.isPresent() != number.isPresent()) {
             throw new IllegalArgumentException(
                     "of " + PravegaOptions.TXN_APP_ID + " and " + PravegaOptions.TXN_VERSION + " one is missing");
