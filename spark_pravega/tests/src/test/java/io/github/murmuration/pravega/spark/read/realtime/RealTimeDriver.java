@@ -38,7 +38,7 @@ public final class RealTimeDriver {
         String key = "string(int(split(string(event), ' ')[0]) % " + Feed.KEYS + ") AS routing_key";
         return events.selectExpr("event", key).writeStream().format("pravega")
                 .option("controller", DurablePravega.controllerUri()).option("scope", DurablePravega.SCOPE)
-                .option("stream", target).option("exactly_once", false)
+                .option("stream", target).option("exactly_once", false).option("asyncProgressTrackingEnabled", false)
                 .option("checkpointLocation", checkpoint)
                 .outputMode("update").trigger(Trigger.RealTime(batchMs, TimeUnit.MILLISECONDS));
     }
