@@ -11,12 +11,12 @@ import org.apache.logging.log4j.core.config.Property;
 import org.apache.logging.log4j.message.Message;
 
 /** Tells what a class logs, in the thread that logs: there a test can end the process, or fail in place of a server. */
-class LogListener implements AutoCloseable {
+public class LogListener implements AutoCloseable {
     private final LoggerContext context = LoggerContext.getContext(false);
     private final String logger;
 
     /** @param passesOn whether the lines go where they would without it, too */
-    LogListener(Class<?> logging, Level level, boolean passesOn, Consumer<Message> listener) {
+    protected LogListener(Class<?> logging, Level level, boolean passesOn, Consumer<Message> listener) {
         logger = logging.getName();
         AbstractAppender appender = new AbstractAppender(logger, null, null, false, Property.EMPTY_ARRAY) {
             @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.read.plan;
 
+import io.github.murmuration.pravega.spark.client.SideBySide;
 import io.github.murmuration.pravega.spark.read.segment.SegmentSlice;
 import java.util.ArrayList;
 import java.util.List;

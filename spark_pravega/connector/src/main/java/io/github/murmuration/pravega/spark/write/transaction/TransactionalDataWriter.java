@@ -97,8 +97,8 @@ public final class TransactionalDataWriter implements DataWriter<InternalRow> {
     }
 
     /** See {@link TargetStreams#fixedSegments}. */
-    public int fixedSegments(String name) {
-        return lease.connection().targets().fixedSegments(Stream.of(options.scope(), name), options).size();
+    public boolean isFixed(String name) {
+        return lease.connection().targets().fixedSegments(Stream.of(options.scope(), name), options).isPresent();
     }
 
     private EventTransaction begin(String name) {

@@ -50,6 +50,22 @@ class KilledDriverTest extends SparkTest {
         assertEquals(range(0, EVENTS), numbers(target));
     }
 
+    /** Two of four segments have their part of its second epoch, of rows with keys. */
+    @Test
+    @Tag("core")
+    void nothingIsLostOrRepeatedWhenADriverIsKilledBetweenItsAppends() throws Exception {
+        String source = stream(2);
+        String target = stream(4);
+        Path checkpoint = folder.resolve("checkpoint");
+        append(source, 0, EVENTS);
+        assertEquals(KILLED, DriverProcess.start(Redirect.appendTo(folder.resolve("driver.log").toFile()),
+                LocalSpark.classPath(), KilledAppends.class, source, target, checkpoint).waitFor(), this::log);
+        int there = numbers(target).size();
+        assertTrue(there > KilledAppends.EVENTS_PER_EPOCH && there < 2 * KilledAppends.EVENTS_PER_EPOCH, this::log);
+        KilledAppends.run(spark(), source, target, checkpoint.toString());
+        assertEquals(range(0, EVENTS), numbers(target));
+    }
+
     /** It was held with its epoch recorded, and goes on while another one takes its place. */
     @Test
     void aDriverThatWakesUpWhileAnotherRepairsItsEpochRepeatsNothing() throws Exception {

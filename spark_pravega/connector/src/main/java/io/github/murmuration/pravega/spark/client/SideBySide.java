@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.github.murmuration.pravega.spark.read.plan;
+package io.github.murmuration.pravega.spark.client;
 
-import io.github.murmuration.pravega.spark.client.Waiting;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -21,7 +20,7 @@ public final class SideBySide {
             return items.stream().map(work).toList();
         }
         ExecutorService threads = Executors.newFixedThreadPool(Math.min(items.size(), MOST_THREADS), task -> {
-            Thread thread = new Thread(task, "pravega-event-boundaries");
+            Thread thread = new Thread(task, "pravega-side-by-side");
             thread.setDaemon(true);
             return thread;
         });
