@@ -177,12 +177,15 @@ def measure_small_epochs(spark: SparkSession, system: System, attempt: str) -> d
     """What a commit adds to a micro-batch of next to nothing, over those before and after whose rows go nowhere."""
     found = {}
     for guarantee in system.guarantees:
-        for partitions in (1, PARTITIONS):
-            target = f"small-{partitions}-{stream_name(guarantee, attempt)}"
+        for partitions, keys in ((1, ""), (PARTITIONS, ""), (PARTITIONS, "with keys ")):
+            target = f"small-{partitions}-{keys.replace(' ', '-')}{stream_name(guarantee, attempt)}"
             system.create(target, partitions)
             into = partial(system.writer, stream=target, guarantee=guarantee)
-            before, took, after = (small_epoch_ms(spark, sink) for sink in (into_nothing, into, into_nothing))
-            found[f"commit of a small epoch {guarantee}, {partitions} partitions, ms"] = took - (before + after) / 2
+            before, took, after = (
+                small_epoch_ms(spark, sink, bool(keys)) for sink in (into_nothing, into, into_nothing)
+            )
+            what = f"commit of a small epoch {keys}{guarantee}, {partitions} partitions, ms"
+            found[what] = took - (before + after) / 2
     return found
 
 
@@ -190,13 +193,15 @@ def into_nothing(sink: Any) -> Any:
     return sink.format("noop")
 
 
-def small_epoch_ms(spark: SparkSession, into: Callable[[Any], Any]) -> float:
-    """Median duration of a micro-batch of EPOCH_EVENTS rows, one after the other."""
+def small_epoch_ms(spark: SparkSession, into: Callable[[Any], Any], keyed: bool) -> float:
+    """Median duration of a micro-batch of EPOCH_EVENTS rows, one after the other; each may have a key of its own."""
     rows = (spark.readStream.format("rate-micro-batch").option("rowsPerBatch", EPOCH_EVENTS)
             .option("numPartitions", PARTITIONS).load())
-    text = F.rpad(F.col("value").cast("string"), EVENT_BYTES, "x")
+    number = F.col("value").cast("string")
+    text = F.rpad(number, EVENT_BYTES, "x")
+    keys = [number.alias("routing_key"), number.alias("key")] if keyed else []
     with TemporaryDirectory() as checkpoint:
-        query = (into(rows.select(text.alias("event"), text.alias("value")).writeStream)
+        query = (into(rows.select(text.alias("event"), text.alias("value"), *keys).writeStream)
                  .option("checkpointLocation", checkpoint).start())
         while query.isActive and (query.lastProgress or {"batchId": 0})["batchId"] < sum(EPOCHS):
             time.sleep(0.2)

@@ -72,7 +72,8 @@ public final class PravegaOptions implements Serializable {
 
     /** Spark's own, which it hands on; the last two are what it keeps of a table beside its options. */
     private static final Set<String> OF_SPARK = Set.of(
-            "path", "paths", "checkpointlocation", "queryname", TableCatalog.PROP_PROVIDER, TableCatalog.PROP_OWNER);
+            "path", "paths", "asyncprogresstrackingenabled", "checkpointlocation", "queryname",
+            TableCatalog.PROP_PROVIDER, TableCatalog.PROP_OWNER);
 
     private static final Set<String> WARNED_OF = ConcurrentHashMap.newKeySet();
     private static final Logger LOG = LoggerFactory.getLogger(PravegaOptions.class);

@@ -19,7 +19,6 @@ import io.pravega.client.stream.StreamCut;
 import io.pravega.client.stream.impl.StreamSegments;
 import io.pravega.client.stream.impl.StreamSegmentsWithPredecessors;
 import io.pravega.shared.security.auth.AccessOperation;
-import java.util.Collection;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,15 +48,16 @@ public final class StreamMetadata {
     /** The ends of the segments that are open now: none, if the stream is sealed. */
     public StreamCut tail(Stream stream) {
         return tails.computeIfAbsent(stream, each ->
-                new StreamTail(each, () -> openSegments(each), this::client)).cut();
+                new StreamTail(each, () -> openSegments(each).getSegments(), this::client)).cut();
     }
 
-    Collection<Segment> openSegments(Stream stream) {
+    StreamSegments openSegments(Stream stream) {
         return answer(stream, askOpenSegments(stream));
     }
 
     public StreamEpoch epoch(Stream stream) {
-        return epochs.computeIfAbsent(stream, each -> new StreamEpoch(() -> askOpenSegments(each)));
+        return epochs.computeIfAbsent(stream, each -> new StreamEpoch(
+                () -> askOpenSegments(each).thenApply(StreamSegments::getSegments)));
     }
 
     public StreamSegmentsWithPredecessors successors(Segment segment) {
@@ -89,9 +89,8 @@ public final class StreamMetadata {
         tails.values().forEach(StreamTail::close);
     }
 
-    private CompletableFuture<Collection<Segment>> askOpenSegments(Stream stream) {
-        return controller.getCurrentSegments(stream.getScope(), stream.getStreamName())
-                .thenApply(StreamSegments::getSegments);
+    private CompletableFuture<StreamSegments> askOpenSegments(Stream stream) {
+        return controller.getCurrentSegments(stream.getScope(), stream.getStreamName());
     }
 
     private SegmentMetadataClient client(Segment segment) {

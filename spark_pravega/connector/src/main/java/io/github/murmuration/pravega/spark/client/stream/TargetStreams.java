@@ -5,12 +5,11 @@ import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Waiting;
 import io.pravega.client.admin.StreamManager;
 import io.pravega.client.control.impl.Controller;
-import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.ScalingPolicy;
 import io.pravega.client.stream.Stream;
-import java.util.Comparator;
-import java.util.List;
+import io.pravega.client.stream.impl.StreamSegments;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -19,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 public final class TargetStreams {
     private static final long FIXED_SEGMENTS_SECONDS = 10;
 
-    private record FixedSegments(List<Segment> segments, long at) {
+    private record FixedSegments(Optional<StreamSegments> segments, long at) {
     }
 
     private final Controller controller;
@@ -43,7 +42,7 @@ public final class TargetStreams {
         if (existing.contains(stream)) {
             return;
         }
-        if (!Waiting.on(controller.checkScopeExists(stream.getScope()))) {
+        if (!scopeExists(stream.getScope())) {
             refuseUnless(options.allowCreateScope(),
                     PravegaOptions.ALLOW_CREATE_SCOPE, "scope " + stream.getScope());
             streams.createScope(stream.getScope());
@@ -56,12 +55,16 @@ public final class TargetStreams {
         existing.add(stream);
     }
 
+    public boolean scopeExists(String scope) {
+        return Waiting.on(controller.checkScopeExists(scope));
+    }
+
     /**
-     * The segments of a stream that does not scale by itself, in the order of their ids; none of one that does. It is
-     * created as {@link #ensureExists} does. What was found is remembered for {@value #FIXED_SEGMENTS_SECONDS} s,
-     * unless it turns out to be wrong before.
+     * The open segments of a stream that does not scale by itself; none of one that does, or is sealed. It is created
+     * as {@link #ensureExists} does. What was found is remembered for {@value #FIXED_SEGMENTS_SECONDS} s, unless it
+     * turns out to be wrong before.
      */
-    public List<Segment> fixedSegments(Stream stream, PravegaOptions options) {
+    public Optional<StreamSegments> fixedSegments(Stream stream, PravegaOptions options) {
         FixedSegments known = fixedSegments.get(stream);
         if (known != null && System.nanoTime() - known.at < TimeUnit.SECONDS.toNanos(FIXED_SEGMENTS_SECONDS)) {
             return known.segments;
@@ -69,8 +72,9 @@ public final class TargetStreams {
         ensureExists(stream, options);
         long now = System.nanoTime();
         ScalingPolicy.ScaleType scaling = metadata.configuration(stream).getScalingPolicy().getScaleType();
-        List<Segment> segments = scaling != ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS ? List.of()
-                : metadata.openSegments(stream).stream().sorted(Comparator.comparing(Segment::getSegmentId)).toList();
+        Optional<StreamSegments> segments = scaling == ScalingPolicy.ScaleType.FIXED_NUM_SEGMENTS
+                ? Optional.of(metadata.openSegments(stream)).filter(open -> open.getNumberOfSegments() > 0)
+                : Optional.empty();
         fixedSegments.put(stream, new FixedSegments(segments, now));
         return segments;
     }

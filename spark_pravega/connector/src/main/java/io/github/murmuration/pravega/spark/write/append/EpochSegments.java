@@ -4,19 +4,25 @@ package io.github.murmuration.pravega.spark.write.append;
 import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.client.LastUse;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
+import io.github.murmuration.pravega.spark.client.SideBySide;
 import io.pravega.client.segment.impl.Segment;
 import java.nio.ByteBuffer;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where a query that this JVM runs appends its small epochs: each to one segment, to the next segment the next.
+ * Where a query that this JVM runs appends its small epochs: each to one segment, to the next segment the next, or
+ * spread over all of them by the keys of its rows.
  *
  * <p>As long as one epoch follows the other here, no other driver can have begun the next one before this: what the
  * query's record tells is known, and what a vanished segment held does not matter. That outlives the connection, which
@@ -27,18 +33,18 @@ public final class EpochSegments implements PravegaConnection.Kept {
     /** What this JVM did of each query, by cluster and query. */
     private static final Map<List<Object>, Done> DONE = new ConcurrentHashMap<>();
 
-    /** Epochs: the last that was written, that for which segments were named, the last that was sent to be appended. */
+    /** Epochs: the last that was written, that for which segments were named, the last that was sent to a segment. */
     private static final class Done {
         private long written = -1;
         private long named = -1;
-        private long tried = -1;
+        private final Map<Segment, Long> tried = new ConcurrentHashMap<>();
     }
 
     private final Function<Segment, SegmentEpochs> open;
     private final Done done;
     private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
     private final LastUse use = new LastUse();
-    private List<Segment> segments = List.of();
+    private NamedSegments known = NamedSegments.NONE;
 
     private EpochSegments(PravegaConnection connection, UUID query) {
         open = segment -> new SegmentEpochs(connection.controller(), connection.pool(), segment, query);
@@ -50,26 +56,26 @@ public final class EpochSegments implements PravegaConnection.Kept {
         return connection.kept(query, () -> new EpochSegments(connection, query));
     }
 
-    /** The segment of an epoch, the same whenever it is asked for. */
-    public static Segment of(List<Segment> segments, long epoch) {
-        return segments.get((int) (epoch % segments.size()));
+    /** Whether nothing of an epoch can be there from before, here or of another driver. */
+    public synchronized boolean begins(long epoch) {
+        return follows(epoch) && !done.tried.containsValue(epoch);
     }
 
     /** Whether the query's record is known to name these segments. */
-    public synchronized boolean areNamed(List<Segment> others, long epoch) {
+    public synchronized boolean areNamed(NamedSegments others, long epoch) {
         use.now();
-        return follows(epoch) && segments.equals(others);
+        return follows(epoch) && known.include(others);
     }
 
     /** The query's record names these segments, and did before. */
-    public synchronized void found(List<Segment> others) {
+    public synchronized void found(NamedSegments named) {
         close();
-        segments = others;
+        known = named;
     }
 
     /** This JVM has named these segments in the query's record, for this epoch: none was appended to them before. */
-    public synchronized void named(List<Segment> others, long epoch) {
-        found(others);
+    public synchronized void named(NamedSegments named, long epoch) {
+        found(named);
         done.named = epoch;
     }
 
@@ -79,45 +85,70 @@ public final class EpochSegments implements PravegaConnection.Kept {
         done.written = epoch;
     }
 
-    /** See {@link SegmentEpochs#append}. An epoch that this JVM begins and finds there is another driver's. */
-    public synchronized EpochState append(long epoch, ByteBuffer events) {
-        SegmentEpochs target = epochs.computeIfAbsent(of(segments, epoch), open);
-        try {
-            return target.append(epoch, events, follows(epoch) && done.tried != epoch);
-        } finally {
-            done.tried = Math.max(done.tried, target.sent());
-        }
+    /**
+     * Appends to each segment its part of an epoch, see {@link SegmentEpochs#append}. A part that this JVM begins and
+     * finds there is another driver's.
+     *
+     * @return {@link EpochState#APPENDED} if all are; {@link EpochState#ABSENT} if a segment has ended, which is told
+     *     when nothing is under way any more
+     */
+    public synchronized EpochState append(long epoch, Map<Segment, ByteBuffer> parts) {
+        Set<EpochState> states = new HashSet<>(sideBySide(parts.keySet(), (segment, target) -> {
+            try {
+                return target.append(epoch, parts.get(segment), begins(segment, epoch));
+            } catch (SegmentEndedException ended) {
+                LOG.info("Epoch {} is not appended to {}: {}", epoch, segment.getScopedName(), ended.getMessage());
+                return EpochState.ABSENT;
+            } finally {
+                done.tried.merge(segment, target.sent(), Math::max);
+            }
+        }));
+        return states.contains(EpochState.ABSENT) ? EpochState.ABSENT
+                : states.contains(EpochState.FENCED) ? EpochState.FENCED : EpochState.APPENDED;
     }
 
     /** @throws PravegaException if one of the segments, which a record names, holds a later epoch */
-    public synchronized void requireNotBehind(List<Segment> named, long epoch) {
-        if (follows(epoch)) {
-            return;
-        }
-        for (Segment segment : named) {
-            try {
-                epochs.computeIfAbsent(segment, open).requireNotBehind(epoch);
-            } catch (SegmentEndedException gone) {
-                LOG.debug("{} is gone, and what it held of epochs", segment, gone);
-            }
+    public synchronized void requireNotBehind(NamedSegments named, long epoch) {
+        if (!follows(epoch)) {
+            states(named.segments(), epoch);
         }
     }
 
     /**
-     * Sees to it that an epoch is appended to none of the segments that an earlier record names.
+     * Whether there is something of an epoch that may be just a part of it.
      *
-     * @param ifUnknown tells what to take it for if its segment is gone, and another driver may have written there
+     * @throws PravegaException if one of the segments, which a record names, holds a later epoch
      */
-    public synchronized EpochState fence(List<Segment> named, long epoch, Function<Segment, EpochState> ifUnknown) {
-        if (named.isEmpty()) {
-            return EpochState.FENCED;
-        }
+    public synchronized boolean holdAPart(NamedSegments named, long epoch) {
+        return named.areSpread() && states(named.segments(), epoch).contains(EpochState.APPENDED);
+    }
+
+    /**
+     * Sees to it that no more of an epoch is appended to any of the segments that an earlier record names.
+     *
+     * @param ifUnknown tells what to take it for if a segment is gone, and another driver may have written there
+     * @return those that hold the epoch, or their part of it
+     */
+    public synchronized Set<Segment> fence(
+            NamedSegments named, long epoch, Function<Segment, EpochState> ifUnknown) {
         requireNotBehind(named, epoch);
-        Segment segment = of(named, epoch);
+        Set<Segment> holding = ConcurrentHashMap.newKeySet();
+        sideBySide(named.of(epoch), (segment, target) -> {
+            EpochState state = fence(target, segment, epoch, ifUnknown);
+            if (state == EpochState.APPENDED) {
+                holding.add(segment);
+            }
+            return state;
+        });
+        return holding;
+    }
+
+    private EpochState fence(
+            SegmentEpochs target, Segment segment, long epoch, Function<Segment, EpochState> ifUnknown) {
         try {
-            return epochs.computeIfAbsent(segment, open).fence(epoch);
+            return target.fence(epoch);
         } catch (SegmentEndedException gone) {
-            boolean isOurs = follows(epoch) && done.tried != epoch || done.named == epoch;
+            boolean isOurs = begins(segment, epoch) || done.named == epoch;
             return isOurs ? EpochState.FENCED : ifUnknown.apply(segment);
         }
     }
@@ -132,12 +163,34 @@ public final class EpochSegments implements PravegaConnection.Kept {
         return true;
     }
 
+    private List<EpochState> states(Collection<Segment> segments, long epoch) {
+        return sideBySide(segments, (segment, target) -> {
+            try {
+                return target.state(epoch);
+            } catch (SegmentEndedException gone) {
+                LOG.debug("{} is gone, and what it held of epochs", segment, gone);
+                return EpochState.ABSENT;
+            }
+        });
+    }
+
+    private List<EpochState> sideBySide(
+            Collection<Segment> segments, BiFunction<Segment, SegmentEpochs, EpochState> work) {
+        segments.forEach(segment -> epochs.computeIfAbsent(segment, open));
+        return SideBySide.map(List.copyOf(segments), segment -> work.apply(segment, epochs.get(segment)));
+    }
+
     /** Lets go of connections. */
     @Override
     public synchronized void close() {
         epochs.values().forEach(SegmentEpochs::close);
         epochs.clear();
-        segments = List.of();
+        known = NamedSegments.NONE;
+    }
+
+    /** Whether nobody but another driver that runs now can have appended an epoch to a segment. */
+    private boolean begins(Segment segment, long epoch) {
+        return follows(epoch) && done.tried.getOrDefault(segment, -1L) != epoch;
     }
 
     private boolean follows(long epoch) {

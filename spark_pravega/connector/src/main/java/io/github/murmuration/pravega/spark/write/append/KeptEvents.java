@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What a task hands to the driver instead of writing it: the few events that it has for one segment of a stream.
+ * What a task hands to the driver instead of writing it: the few events that it has for one stream.
  *
  * @param framed the events as they lie in a segment, one after the other
  * @param routingKeys of the events, null for one that has none; the list is null if none has one
@@ -31,6 +31,11 @@ public record KeptEvents(String stream, byte[] framed, List<String> routingKeys)
     /** Bytes that an event takes in its segment. */
     public static int bytes(byte[] event) {
         return HEADER_BYTES + event.length;
+    }
+
+    /** Bytes that an event takes while it is kept. */
+    public static int bytes(String routingKey, byte[] event) {
+        return bytes(event) + (routingKey == null ? 0 : Character.BYTES * routingKey.length());
     }
 
     /** The events of several tasks as they lie in a segment, ready to be read. */

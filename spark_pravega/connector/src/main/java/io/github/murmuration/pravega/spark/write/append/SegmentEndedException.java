@@ -2,7 +2,7 @@
 package io.github.murmuration.pravega.spark.write.append;
 
 /** A segment takes no more events: it is sealed, or was deleted. */
-public final class SegmentEndedException extends RuntimeException {
+final class SegmentEndedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
     SegmentEndedException(String message) {

@@ -82,13 +82,13 @@ final class SegmentEpochs {
     synchronized EpochState append(long epoch, ByteBuffer events, boolean begins) {
         return retried(() -> {
             connect();
-            if (state(epoch) == EpochState.APPENDED && begins && sent != epoch) {
+            if (known(epoch) == EpochState.APPENDED && begins && sent != epoch) {
                 throw PravegaException.setBack(epoch, epoch);
             }
-            if (state(epoch) == EpochState.ABSENT) {
+            if (known(epoch) == EpochState.ABSENT) {
                 send(2 * epoch, events);
             }
-            return state(epoch);
+            return known(epoch);
         });
     }
 
@@ -98,13 +98,15 @@ final class SegmentEpochs {
     }
 
     /**
+     * What the epoch is now.
+     *
      * @throws SegmentEndedException if the segment is gone
      * @throws PravegaException if it holds a later epoch
      */
-    synchronized void requireNotBehind(long epoch) {
-        retried(() -> {
+    synchronized EpochState state(long epoch) {
+        return retried(() -> {
             connect();
-            return state(epoch);
+            return known(epoch);
         });
     }
 
@@ -118,8 +120,8 @@ final class SegmentEpochs {
     synchronized EpochState fence(long epoch) {
         return retried(() -> {
             connect();
-            if (state(epoch) != EpochState.ABSENT) {
-                return state(epoch);
+            if (known(epoch) != EpochState.ABSENT) {
+                return known(epoch);
             }
             Reply reply = ask(id -> new WireCommands.UpdateSegmentAttribute(
                     id, segment.getScopedName(), writer, 2 * epoch + 1, number, permission));
@@ -145,7 +147,7 @@ final class SegmentEpochs {
             Waiting.sleep(SEAL_POLL_MS, TimeUnit.MILLISECONDS);
         }
         number = setUp(writer);
-        return state(epoch) == EpochState.ABSENT ? EpochState.FENCED : state(epoch);
+        return known(epoch) == EpochState.ABSENT ? EpochState.FENCED : known(epoch);
     }
 
     synchronized void close() {
@@ -155,7 +157,7 @@ final class SegmentEpochs {
         }
     }
 
-    private EpochState state(long epoch) {
+    private EpochState known(long epoch) {
         long last = number == WireCommands.NULL_ATTRIBUTE_VALUE ? numberOfFirstRelease() : number;
         if (last > 2 * epoch + 1) {
             throw PravegaException.setBack(last / 2, epoch);
@@ -184,6 +186,7 @@ final class SegmentEpochs {
     }
 
     private void send(long next, ByteBuffer events) {
+        LOG.debug("Epoch {} of query {} goes to {}", next / 2, query, segment.getScopedName());
         long before = sent;
         sent = next / 2;
         Reply reply = ask(id -> new WireCommands.ConditionalBlockEnd(

@@ -2,12 +2,14 @@
 package io.github.murmuration.pravega.spark.write.epoch;
 
 import io.github.murmuration.pravega.spark.PravegaException;
-import io.github.murmuration.pravega.spark.write.append.EpochState;
+import io.github.murmuration.pravega.spark.write.append.NamedSegments;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.github.murmuration.pravega.spark.write.transaction.Transactions;
 import io.pravega.client.stream.Transaction.Status;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,18 +34,24 @@ final class EpochCommit {
     private final EpochLog log;
     private final Transactions transactions;
     private final EpochRecord written;
-    private final Function<EpochRecord, EpochState> fence;
+    private final Function<NamedSegments, List<TransactionId>> unappended;
     private final UnknownEpoch onUnknown;
+    /** All transactions of this attempt. */
+    private final Set<TransactionId> own;
     private volatile boolean begun;
 
-    /** @param fence sees to it that the epoch is appended to no segment that an earlier epoch's record names */
+    /**
+     * @param unappended sees to it that no more of the epoch is appended to segments that an earlier record names, and
+     *     tells what holds the rest of it: all that was written, nothing, or transactions that it writes for that
+     */
     EpochCommit(EpochLog log, Transactions transactions, EpochRecord written,
-            Function<EpochRecord, EpochState> fence, UnknownEpoch onUnknown) {
+            Function<NamedSegments, List<TransactionId>> unappended, UnknownEpoch onUnknown) {
         this.log = log;
         this.transactions = transactions;
         this.written = written;
-        this.fence = fence;
+        this.unappended = unappended;
         this.onUnknown = onUnknown;
+        own = new LinkedHashSet<>(written.transactions());
     }
 
     void run() {
@@ -55,7 +63,7 @@ final class EpochCommit {
             log.replaceMeanwhile(decided.asCommitted());
         }
         EpochStep.COMMITTED.reached(log.query(), decided);
-        transactions.abort(without(written.transactions(), decided.transactions()));
+        transactions.abort(without(own, decided.transactions()));
     }
 
     /** Whether a record may name the transactions: from then on they must not be aborted. */
@@ -79,15 +87,17 @@ final class EpochCommit {
         return decision;
     }
 
-    /** What this attempt wrote, unless an earlier one has appended the epoch: then no transactions at all. */
+    /** What this attempt wrote, but for what an earlier one has appended. */
     private EpochRecord after(EpochRecord earlier) {
-        boolean appended = fence.apply(earlier) == EpochState.APPENDED;
-        return new EpochRecord(written.epoch(), appended ? List.of() : written.transactions());
+        List<TransactionId> rest = unappended.apply(earlier.appendedTo());
+        boolean isPart = !rest.isEmpty() && !rest.equals(written.transactions());
+        own.addAll(rest);
+        return new EpochRecord(written.epoch(), false, rest, isPart ? earlier.appendedTo() : NamedSegments.NONE);
     }
 
     /**
      * The earlier attempt with transactions of this one in place of those that expired before they were committed. If
-     * none of it was committed, this attempt alone.
+     * none of it was committed, this attempt alone, but for what was appended before.
      */
     private EpochRecord repaired(EpochRecord earlier) {
         if (earlier.committed()) {
@@ -103,7 +113,7 @@ final class EpochCommit {
             statuses = transactions.aborted(earlier.transactions(), written.epoch());
         }
         // The driver of the earlier attempt may live, and have committed a part before it was aborted.
-        return statuses.values().stream().noneMatch(DONE::contains) ? written : mended(earlier, statuses);
+        return statuses.values().stream().noneMatch(DONE::contains) ? after(earlier) : mended(earlier, statuses);
     }
 
     private EpochRecord mended(EpochRecord earlier, Map<TransactionId, Status> statuses) {
@@ -131,14 +141,14 @@ final class EpochCommit {
     }
 
     private List<TransactionId> open(List<TransactionId> decided) {
-        if (decided.equals(written.transactions())) {
+        if (own.containsAll(decided)) {
             return decided;
         }
         Map<TransactionId, Status> statuses = transactions.statuses(decided, written.epoch());
         return without(decided, decided.stream().filter(each -> statuses.get(each) == Status.COMMITTED).toList());
     }
 
-    private static List<TransactionId> without(List<TransactionId> all, List<TransactionId> some) {
+    private static List<TransactionId> without(Collection<TransactionId> all, List<TransactionId> some) {
         return all.stream().filter(each -> !some.contains(each)).toList();
     }
 }

@@ -11,22 +11,26 @@ import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 
 /**
- * Writes the rows of one task attempt of an epoch. As long as they are few and one segment of one stream may hold them
- * all, it keeps them for the driver; else it writes them in transactions.
+ * Writes the rows of one task attempt of an epoch. As long as they are few and go to one stream that does not scale by
+ * itself, it keeps them for the driver; else it writes them in transactions.
  */
 final class EpochDataWriter implements DataWriter<InternalRow> {
     private final EventColumns columns;
     private final TransactionalDataWriter transactions;
     private final long limitBytes;
+    private final boolean keepsAny;
     private boolean inTransactions;
-    private int segments;
+    private boolean isFixed;
     private KeptEvents.Builder kept;
     private long keptBytes;
 
-    EpochDataWriter(EventColumns columns, TransactionalDataWriter transactions, long limitBytes) {
+    /** See {@link EpochWriterFactory}. */
+    EpochDataWriter(
+            EventColumns columns, TransactionalDataWriter transactions, long limitBytes, boolean keepsAny) {
         this.columns = columns;
         this.transactions = transactions;
         this.limitBytes = limitBytes;
+        this.keepsAny = keepsAny;
     }
 
     @Override
@@ -59,12 +63,11 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
 
     private boolean keeps(String stream, String routingKey, byte[] event) {
         if (kept == null) {
-            segments = transactions.fixedSegments(stream);
+            isFixed = transactions.isFixed(stream);
             kept = new KeptEvents.Builder(stream);
         }
-        boolean toOneSegment = segments == 1 || segments > 1 && routingKey == null;
-        keptBytes += KeptEvents.bytes(event) + (routingKey == null ? 0 : 2L * routingKey.length());
-        return toOneSegment && keptBytes <= limitBytes && stream.equals(kept.stream());
+        keptBytes += KeptEvents.bytes(routingKey, event);
+        return (isFixed || keepsAny) && keptBytes <= limitBytes && stream.equals(kept.stream());
     }
 
     private void writeKept() throws IOException {

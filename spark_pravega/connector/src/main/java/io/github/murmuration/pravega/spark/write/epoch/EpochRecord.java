@@ -2,6 +2,7 @@
 package io.github.murmuration.pravega.spark.write.epoch;
 
 import io.github.murmuration.pravega.spark.PravegaException;
+import io.github.murmuration.pravega.spark.write.append.NamedSegments;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.pravega.client.segment.impl.Segment;
 import java.io.ByteArrayInputStream;
@@ -18,19 +19,20 @@ import java.util.UUID;
 /**
  * The decision to commit: an epoch of a query consists of exactly these transactions. Later: they are committed.
  *
- * @param appendedTo the segments to which the epochs after this one are appended in turn that need no transactions, in
- *     that order; none, if there was no such epoch
+ * @param appendedTo the segments to which the epochs after this one are appended that need no transactions; none, if
+ *     there was no such epoch. Those that hold a part of this one, if the transactions hold only the rest of it
  */
-public record EpochRecord(long epoch, boolean committed, List<TransactionId> transactions, List<Segment> appendedTo) {
+public record EpochRecord(
+        long epoch, boolean committed, List<TransactionId> transactions, NamedSegments appendedTo) {
     /** What there is before the first. */
-    public static final EpochRecord NONE = new EpochRecord(-1, true, List.of(), List.of());
+    public static final EpochRecord NONE = new EpochRecord(-1, true, List.of(), NamedSegments.NONE);
 
     /** As the one before, but epochs are told in segments in another way, which that release would not understand. */
     private static final int FORMAT = 2;
     private static final int FORMAT_OF_FIRST_RELEASE = 1;
 
     public EpochRecord(long epoch, List<TransactionId> transactions) {
-        this(epoch, false, transactions, List.of());
+        this(epoch, false, transactions, NamedSegments.NONE);
     }
 
     /** @throws PravegaException if {@code next} is an epoch before the recorded one */
@@ -41,7 +43,7 @@ public record EpochRecord(long epoch, boolean committed, List<TransactionId> tra
     }
 
     EpochRecord asCommitted() {
-        return new EpochRecord(epoch, true, transactions, appendedTo);
+        return new EpochRecord(epoch, true, transactions, NamedSegments.NONE);
     }
 
     ByteBuffer toBytes() {
@@ -50,9 +52,13 @@ public record EpochRecord(long epoch, boolean committed, List<TransactionId> tra
             out.writeByte(FORMAT);
             out.writeLong(epoch);
             out.writeBoolean(committed);
-            out.writeInt(appendedTo.size());
-            for (Segment segment : appendedTo) {
+            out.writeInt(appendedTo.segments().size());
+            for (Segment segment : appendedTo.segments()) {
                 out.writeUTF(segment.getScopedName());
+            }
+            out.writeBoolean(appendedTo.areSpread());
+            for (double end : appendedTo.ends()) {
+                out.writeDouble(end);
             }
             out.writeInt(transactions.size());
             for (TransactionId transaction : transactions) {
@@ -79,20 +85,35 @@ public record EpochRecord(long epoch, boolean committed, List<TransactionId> tra
             }
             long epoch = in.readLong();
             boolean committed = in.readBoolean();
-            int segments = in.readInt();
-            List<Segment> appendedTo = new ArrayList<>(segments);
-            for (int index = 0; index < segments; index++) {
-                appendedTo.add(Segment.fromScopedName(in.readUTF()));
-            }
-            int count = in.readInt();
-            List<TransactionId> transactions = new ArrayList<>(count);
-            for (int index = 0; index < count; index++) {
-                transactions.add(new TransactionId(in.readUTF(), in.readUTF(),
-                        new UUID(in.readLong(), in.readLong()), in.readInt(), in.readLong()));
-            }
-            return new EpochRecord(epoch, committed, transactions, appendedTo);
+            NamedSegments appendedTo = readSegments(in, format);
+            return new EpochRecord(epoch, committed, readTransactions(in), appendedTo);
         } catch (IOException broken) {
             throw new UncheckedIOException("an epoch record cannot be read", broken);
         }
+    }
+
+    private static NamedSegments readSegments(DataInputStream in, int format) throws IOException {
+        int count = in.readInt();
+        List<Segment> segments = new ArrayList<>(count);
+        for (int index = 0; index < count; index++) {
+            segments.add(Segment.fromScopedName(in.readUTF()));
+        }
+        List<Double> ends = new ArrayList<>(count);
+        if (format != FORMAT_OF_FIRST_RELEASE && in.readBoolean()) {
+            for (int index = 0; index < count; index++) {
+                ends.add(in.readDouble());
+            }
+        }
+        return new NamedSegments(segments, ends);
+    }
+
+    private static List<TransactionId> readTransactions(DataInputStream in) throws IOException {
+        int count = in.readInt();
+        List<TransactionId> transactions = new ArrayList<>(count);
+        for (int index = 0; index < count; index++) {
+            transactions.add(new TransactionId(in.readUTF(), in.readUTF(),
+                    new UUID(in.readLong(), in.readLong()), in.readInt(), in.readLong()));
+        }
+        return transactions;
     }
 }

@@ -7,20 +7,28 @@ import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.github.murmuration.pravega.spark.write.append.EpochSegments;
 import io.github.murmuration.pravega.spark.write.append.EpochState;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
-import io.github.murmuration.pravega.spark.write.append.SegmentEndedException;
+import io.github.murmuration.pravega.spark.write.append.NamedSegments;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
+import io.github.murmuration.pravega.spark.write.transaction.TransactionalWriterFactory;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalWrites;
 import io.github.murmuration.pravega.spark.write.transaction.Transactions;
 import io.github.murmuration.pravega.spark.write.transaction.WrittenRows;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.Stream;
+import io.pravega.client.stream.impl.StreamSegments;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory;
 import org.apache.spark.sql.connector.write.streaming.StreamingWrite;
+import org.apache.spark.sql.execution.streaming.runtime.MicroBatchExecution;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -44,7 +52,31 @@ public final class EpochWrite implements StreamingWrite {
 
     @Override
     public StreamingDataWriterFactory createStreamingWriterFactory(PhysicalWriteInfo info) {
-        return new EpochWriterFactory(writes.writerFactory(), keptByTask(Math.max(1, info.numPartitions())));
+        TransactionalWriterFactory tasks = writes.writerFactory();
+        try {
+            return isPartlyAppended() ? new EpochWriterFactory(tasks, (long) KEPT_BY_ALL * KeptEvents.MAX_BYTES, true)
+                    : new EpochWriterFactory(tasks, keptByTask(Math.max(1, info.numPartitions())), false);
+        } catch (RuntimeException | Error failed) { // Spark does not abort then
+            writes.end();
+            throw failed;
+        }
+    }
+
+    /**
+     * Whether a part of the epoch that now begins may be there from before: then this driver wants to have all rows, to
+     * know which are missing. They are not too many, since they went to be appended.
+     */
+    private boolean isPartlyAppended() {
+        String epoch = SparkSession.active().sparkContext().getLocalProperty(MicroBatchExecution.BATCH_ID_KEY());
+        try (Connections.Lease lease = writes.lease()) {
+            PravegaConnection connection = lease.connection();
+            EpochSegments segments = EpochSegments.of(connection, query);
+            return epoch != null && !segments.begins(Long.parseLong(epoch))
+                    && connection.targets().scopeExists(writes.options().scope())
+                    && new EpochLog(connection, writes.options().scope(), query).read()
+                            .filter(record -> segments.holdAPart(record.appendedTo(), Long.parseLong(epoch)))
+                            .isPresent();
+        }
     }
 
     /** Bytes that each of so many tasks may keep for the driver. */
@@ -68,17 +100,25 @@ public final class EpochWrite implements StreamingWrite {
 
     private void write(Connections.Lease lease, long epoch, List<KeptEvents> kept) {
         EpochLog log = new EpochLog(lease.connection(), writes.options().scope(), query);
-        if (written.isEmpty() && append(lease.connection(), log, epoch, kept)) {
+        boolean allIsKept = written.isEmpty();
+        if (allIsKept && append(lease.connection(), log, epoch, kept)) {
             return;
         }
         if (!kept.isEmpty()) {
             written = new ArrayList<>(written);
             written.addAll(writes.write(kept));
         }
-        commit(lease, log, epoch);
+        EpochSegments segments = EpochSegments.of(lease.connection(), query);
+        commit(lease, log, epoch, named -> {
+            Set<Segment> holding = segments.fence(named, epoch, gone -> unknown(epoch, gone));
+            return holding.isEmpty() ? written : holding.containsAll(named.of(epoch)) ? List.of()
+                    : allIsKept ? writeRest(named.rest(kept, epoch, holding), epoch, holding)
+                    : restOfTasks(epoch, holding);
+        });
+        segments.close();
     }
 
-    /** Whether the epoch could be appended; if not, it is appended nowhere. */
+    /** Whether the epoch could be appended; if not, a part may be appended, and the rest will not be. */
     private boolean append(PravegaConnection connection, EpochLog log, long epoch, List<KeptEvents> kept) {
         List<String> streams = kept.stream().map(KeptEvents::stream).distinct().toList();
         long bytes = kept.stream().mapToLong(events -> events.framed().length).sum();
@@ -86,33 +126,50 @@ public final class EpochWrite implements StreamingWrite {
             return false;
         }
         Stream stream = Stream.of(writes.options().scope(), streams.get(0));
-        List<Segment> segments = connection.targets().fixedSegments(stream, writes.options());
-        if (segments.isEmpty() || segments.size() > 1 && kept.stream().anyMatch(KeptEvents::haveKeys)) {
+        Optional<StreamSegments> fixed = connection.targets().fixedSegments(stream, writes.options());
+        if (fixed.isEmpty()) {
             return false;
         }
+        NamedSegments targets = NamedSegments.of(fixed.get(), kept.stream().anyMatch(KeptEvents::haveKeys));
         EpochAppend append = new EpochAppend(
-                log, EpochSegments.of(connection, query), epoch, segments, gone -> unknown(epoch, gone));
-        try {
-            return Uninterrupted.call(() -> append.run(KeptEvents.inSegment(kept))) == EpochState.APPENDED;
-        } catch (SegmentEndedException ended) {
-            LOG.info("Epoch {} of query {} goes in transactions: {}", epoch, query, ended.getMessage());
+                log, EpochSegments.of(connection, query), epoch, targets, gone -> unknown(epoch, gone));
+        EpochState state = Uninterrupted.call(() -> append.run(targets.parts(kept, epoch)));
+        if (state == EpochState.ABSENT) {
             connection.targets().forgetSegments(stream);
-            return false;
         }
+        return state == EpochState.APPENDED;
     }
 
-    private void commit(Connections.Lease lease, EpochLog log, long epoch) {
+    private void commit(Connections.Lease lease, EpochLog log, long epoch,
+            Function<NamedSegments, List<TransactionId>> unappended) {
         Transactions transactions = writes.transactions(lease);
-        EpochSegments segments = EpochSegments.of(lease.connection(), query);
-        commit = new EpochCommit(log, transactions, new EpochRecord(epoch, written),
-                earlier -> segments.fence(earlier.appendedTo(), epoch, gone -> unknown(epoch, gone)),
-                writes.options().onUnknownEpoch());
+        commit = new EpochCommit(
+                log, transactions, new EpochRecord(epoch, written), unappended, writes.options().onUnknownEpoch());
         transactions.renew(written);
         Uninterrupted.call(() -> {
             commit.run();
-            segments.close();
             return null;
         });
+    }
+
+    private List<TransactionId> writeRest(List<KeptEvents> rest, long epoch, Set<Segment> holding) {
+        LOG.info("A part of epoch {} of query {} was appended to {}; what {} other segments were to get goes in "
+                + "transactions", epoch, query, names(holding), rest.size());
+        return rest.isEmpty() ? List.of() : writes.write(rest);
+    }
+
+    /** Of rows that tasks have written nobody knows where they were to be appended. */
+    private List<TransactionId> restOfTasks(long epoch, Set<Segment> holding) {
+        return switch (writes.options().onUnknownEpoch()) {
+            case WRITE -> written;
+            case SKIP -> List.of();
+            case FAIL -> throw PravegaException.unknownEpoch(epoch, "a part of it was appended to " + names(holding)
+                    + ", and now its tasks write, so that the driver cannot tell the rest of it");
+        };
+    }
+
+    private static String names(Set<Segment> segments) {
+        return segments.stream().map(Segment::getScopedName).sorted().collect(Collectors.joining(", "));
     }
 
     private EpochState unknown(long epoch, Segment gone) {

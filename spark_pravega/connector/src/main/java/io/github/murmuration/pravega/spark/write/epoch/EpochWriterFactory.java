@@ -9,12 +9,14 @@ import org.apache.spark.sql.connector.write.streaming.StreamingDataWriterFactory
 /**
  * Makes the writers of a streaming query's tasks, on the executors.
  *
- * @param limitBytes what one task may keep for the driver: all together fit into one append
+ * @param limitBytes what one task may keep for the driver
+ * @param keepsAny whether it keeps rows for a stream that scales by itself, too
  */
-record EpochWriterFactory(TransactionalWriterFactory transactions, long limitBytes)
+record EpochWriterFactory(TransactionalWriterFactory transactions, long limitBytes, boolean keepsAny)
         implements StreamingDataWriterFactory {
     @Override
     public DataWriter<InternalRow> createWriter(int partition, long task, long epoch) {
-        return new EpochDataWriter(transactions.columns(), transactions.createWriter(partition, task), limitBytes);
+        return new EpochDataWriter(
+                transactions.columns(), transactions.createWriter(partition, task), limitBytes, keepsAny);
     }
 }

@@ -3,7 +3,6 @@ package io.github.murmuration.pravega.spark.write.epoch;
 
 import io.github.murmuration.pravega.spark.client.Connections;
 import io.github.murmuration.pravega.spark.client.SideBySide;
-import io.github.murmuration.pravega.spark.write.append.EpochState;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalWrites;
 import io.github.murmuration.pravega.spark.write.transaction.Transactions;
@@ -64,7 +63,7 @@ public final class VersionedBatchWrite implements BatchWrite {
             return false;
         }
         EpochCommit commit = new EpochCommit(log, transactions, new EpochRecord(version.number(), written),
-                earlier -> EpochState.FENCED, writes.options().onUnknownEpoch());
+                earlier -> written, writes.options().onUnknownEpoch());
         commits.add(commit);
         commit.run();
         return true;

@@ -97,12 +97,12 @@ public final class TransactionalDataWriter implements DataWriter<InternalRow> {
     }
 
     /** See {@link TargetStreams#fixedSegments}. */
-    public int fixedSegments(String name) {
-        return lease.connection().targets().fixedSegments(Stream.of(options.scope(), name), options).size();
+    public boolean isFixed(String name) {
+        return lease.connection().targets().fixedSegments(Stream.of(options.scope(), name), options).isPresent();
     }
 
     private EventTransaction begin(String name) {
         Stream stream = Stream.of(options.scope(), name);
-        return new EventTransaction(lease.connection(), write, stream, timeoutMs, fixedSegments(name) == 0);
+        return new EventTransaction(lease.connection(), write, stream, timeoutMs, !isFixed(name));
     }
 }

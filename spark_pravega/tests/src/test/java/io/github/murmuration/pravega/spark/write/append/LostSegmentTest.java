@@ -38,8 +38,9 @@ class LostSegmentTest extends SparkTest {
         target = stream(1);
     }
 
+    /** Its keys are those of two segments by then. */
     @Test
-    void aQueryInTransactionsDoesNotCareForItAnyMore() throws Exception {
+    void aQueryThatHasGoneOnInOthersDoesNotCareForItAnyMore() throws Exception {
         StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
         copyMore(query, 0, 10);
         scale(target, List.of(0L), Map.of(0.0, 0.5, 0.5, 1.0));

@@ -59,7 +59,7 @@ class SegmentEpochsTest extends SparkTest {
         SegmentEpochs first = epochs();
         SegmentEpochs second = epochs();
         first.append(0, KeptEvents.framed("event-0".getBytes()), true);
-        second.requireNotBehind(1);
+        second.state(1);
         Set<Class<?>> commands = ConcurrentHashMap.newKeySet();
         ProcessHandle bookie = DurablePravega.stoppedBookie();
         try (LogListener log = new SegmentStoreCommands(command -> commands.add(command.getClass()))) {

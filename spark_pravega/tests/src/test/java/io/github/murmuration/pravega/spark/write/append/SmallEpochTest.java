@@ -81,8 +81,9 @@ class SmallEpochTest extends SparkTest {
         assertEquals(range(0, 40), numbers(target));
     }
 
+    /** The epoch that finds the segment sealed goes in a transaction, those after it to its successors. */
     @Test
-    void aQueryGoesOnInTransactionsWhenTheSegmentIsSplit() throws Exception {
+    void aQueryGoesOnWhenTheSegmentIsSplit() throws Exception {
         StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
         append(source, 0, 20);
         query.processAllAvailable();
@@ -93,7 +94,8 @@ class SmallEpochTest extends SparkTest {
         query.processAllAvailable();
         query.stop();
         assertEquals(range(0, 50), numbers(target));
-        assertEquals(IN_TRANSACTIONS, steps.subList(steps.size() - 3, steps.size()));
+        assertTrue(steps.contains(EpochStep.RECORDED), steps::toString);
+        assertEquals(APPENDED, steps.subList(steps.size() - 2, steps.size()));
     }
 
     @Test

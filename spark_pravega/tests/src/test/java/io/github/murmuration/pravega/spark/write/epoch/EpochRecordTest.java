@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
+import io.github.murmuration.pravega.spark.write.append.NamedSegments;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.pravega.client.segment.impl.Segment;
 import java.nio.ByteBuffer;
@@ -22,7 +23,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 class EpochRecordTest {
     private static final EpochRecord RECORD = new EpochRecord(7, true,
             List.of(new TransactionId("scope", "stream", new UUID(1, 2), TransactionId.KEPT, 3)),
-            List.of(new Segment("scope", "stream", 0), new Segment("scope", "stream", 1L << 32)));
+            new NamedSegments(List.of(new Segment("scope", "stream", 0), new Segment("scope", "stream", 1L << 32)),
+                    List.of(0.1, 1.0)));
 
     @Test
     void aRecordIsReadAsItWasWritten() {
@@ -30,9 +32,17 @@ class EpochRecordTest {
         assertEquals(EpochRecord.NONE, EpochRecord.fromBytes(EpochRecord.NONE.toBytes()));
     }
 
+    /** Its epochs went to one segment each. */
     @Test
     void theFirstReleasesRecordsAreRead() {
-        assertEquals(RECORD, EpochRecord.fromBytes(RECORD.toBytes().put(0, (byte) 1)));
+        EpochRecord inTurn = new EpochRecord(RECORD.epoch(), RECORD.committed(), RECORD.transactions(),
+                new NamedSegments(RECORD.appendedTo().segments(), List.of()));
+        byte[] later = inTurn.toBytes().put(0, (byte) 1).array();
+        int flag = 1 + Long.BYTES + 1 + Integer.BYTES + "scope/stream/0.#epoch.0".length() * 2 + 2 * Short.BYTES;
+        byte[] first = new byte[later.length - 1];
+        System.arraycopy(later, 0, first, 0, flag);
+        System.arraycopy(later, flag + 1, first, flag, first.length - flag);
+        assertEquals(inTurn, EpochRecord.fromBytes(ByteBuffer.wrap(first)));
     }
 
     @Test

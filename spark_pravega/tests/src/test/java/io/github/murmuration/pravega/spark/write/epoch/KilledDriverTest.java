@@ -58,9 +58,26 @@ class KilledDriverTest extends SparkTest {
     }
 
     @ParameterizedTest
-    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = {"APPENDED", "NEVER", "HELD"})
+    @EnumSource(value = Point.class, mode = EnumSource.Mode.EXCLUDE, names = {
+        "APPENDED", "NEVER", "HELD", "HELD_IN_A_TASK", "HELD_WRITTEN"})
     void nothingIsLostOrRepeatedWhenADriverInForeachBatchIsKilled(Point point) throws Exception {
         copyWithKills(List.of(point), Target.FOREACH_BATCH);
+    }
+
+    /** Two of four segments have their part of its second epoch, of rows with keys. */
+    @Test
+    @Tag("core")
+    void nothingIsLostOrRepeatedWhenADriverIsKilledBetweenItsAppends() throws Exception {
+        String source = stream(2);
+        String target = stream(4);
+        Path checkpoint = folder.resolve("checkpoint");
+        append(source, 0, EVENTS);
+        assertEquals(KILLED, DriverProcess.start(Redirect.appendTo(folder.resolve("driver.log").toFile()),
+                LocalSpark.classPath(), KilledAppends.class, source, target, checkpoint).waitFor(), this::log);
+        int there = numbers(target).size();
+        assertTrue(there > KilledAppends.EVENTS_PER_EPOCH && there < 2 * KilledAppends.EVENTS_PER_EPOCH, this::log);
+        KilledAppends.run(spark(), source, target, checkpoint.toString());
+        assertEquals(range(0, EVENTS), numbers(target));
     }
 
     /** It was held with its epoch recorded, and goes on while another one takes its place. */

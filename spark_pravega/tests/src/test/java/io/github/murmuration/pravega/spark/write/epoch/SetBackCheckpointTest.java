@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.testing.OpenTransactions;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.pravega.client.stream.ScalingPolicy;
+import io.pravega.client.stream.StreamConfiguration;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A checkpoint is restored from an older copy: its next epochs hold other rows than the ones that are written. */
 @Tag("core")
@@ -28,12 +30,16 @@ class SetBackCheckpointTest extends SparkTest {
     @TempDir
     Path folder;
 
-    /** With one or three segments small epochs with keys are appended or go in transactions. */
+    /** Small epochs with keys are appended to the segments of their keys, or go in transactions. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 3})
-    void itIsAnErrorAndNothingIsDroppedOrLeftOpen(int segments) throws Exception {
+    @CsvSource({"1, false", "3, false", "3, true"})
+    void itIsAnErrorAndNothingIsDroppedOrLeftOpen(int segments, boolean scalesByItself) throws Exception {
         String source = stream(1);
         String target = stream(segments);
+        if (scalesByItself) {
+            streams().updateStream(SCOPE, target, StreamConfiguration.builder()
+                    .scalingPolicy(ScalingPolicy.byEventRate(1_000_000, 2, segments)).build());
+        }
         Path checkpoint = folder.resolve("checkpoint");
         Path copy = folder.resolve("copy");
         copyMore(source, target, checkpoint, 0, 10);
