@@ -57,7 +57,7 @@ public final class PravegaOptions implements Serializable {
     static final String READ_AFTER_WRITE_CONSISTENCY = "read_after_write_consistency";
     public static final String TRANSACTION_TIMEOUT_MS = "transaction_timeout_ms";
     static final String TRANSACTION_STATUS_POLL_INTERVAL_MS = "transaction_status_poll_interval_ms";
-    static final String ON_UNKNOWN_EPOCH = "on_unknown_epoch";
+    public static final String ON_UNKNOWN_EPOCH = "on_unknown_epoch";
     public static final String TXN_APP_ID = "txn_app_id";
     public static final String TXN_VERSION = "txn_version";
     static final String METADATA = "metadata";

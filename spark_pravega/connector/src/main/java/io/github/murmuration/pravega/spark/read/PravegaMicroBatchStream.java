@@ -28,6 +28,8 @@ import org.apache.spark.sql.connector.read.streaming.ReportsSourceMetrics;
 import org.apache.spark.sql.connector.read.streaming.SupportsRealTimeMode;
 import org.apache.spark.sql.connector.read.streaming.SupportsTriggerAvailableNow;
 import org.apache.spark.sql.types.StructType;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A stream as the source of a streaming query. Its offsets are stream cuts. */
 final class PravegaMicroBatchStream
@@ -47,6 +49,8 @@ final class PravegaMicroBatchStream
     private Optional<StreamCut> end = Optional.empty();
     private StreamCut tail;
     private long tailAt;
+    private static final Logger LOG = LoggerFactory.getLogger(PravegaMicroBatchStream.class);
+
     private boolean idle;
     private boolean realTime;
     private Plan plan;
@@ -185,6 +189,8 @@ final class PravegaMicroBatchStream
             if (bound != StreamBound.UNBOUNDED) {
                 end = Optional.of(ready.resolveEnd(bound));
             }
+            LOG.info("Stream {} is read by a streaming query, where nothing is checkpointed from {}",
+                    options.stream().getScopedName(), start.text());
             reads = ready;
         }
         return reads;

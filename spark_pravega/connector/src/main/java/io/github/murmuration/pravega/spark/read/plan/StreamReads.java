@@ -5,7 +5,6 @@ import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.github.murmuration.pravega.spark.read.segment.SegmentSlice;
-import io.pravega.client.segment.impl.Segment;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamCut;
 import java.util.ArrayList;

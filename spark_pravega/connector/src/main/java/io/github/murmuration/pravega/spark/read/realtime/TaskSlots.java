@@ -8,12 +8,15 @@ import java.util.WeakHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.SparkContext;
 import org.apache.spark.resource.ResourceProfile;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the real-time queries of this Spark need of its task slots. A task without one would begin when its batch is
  * over, and read nothing: its segment would never be read, without any error.
  */
 public final class TaskSlots {
+    private static final Logger LOG = LoggerFactory.getLogger(TaskSlots.class);
     private static final Map<Object, Integer> NEEDED = new WeakHashMap<>();
 
     private TaskSlots() {
@@ -29,6 +32,10 @@ public final class TaskSlots {
         int needed = needed(source, tasks);
         long limit = System.nanoTime() + (spark.isLocal() ? 0 : TimeUnit.MILLISECONDS.toNanos(
                 spark.conf().getTimeAsMs("spark.scheduler.maxRegisteredResourcesWaitingTime", "30s")));
+        if (available(spark) < needed) {
+            LOG.info("{} task slots are needed for all real-time queries, {} are there: waiting for executors",
+                    needed, available(spark));
+        }
         while (available(spark) < needed) {
             if (System.nanoTime() - limit >= 0) {
                 throw new PravegaException("real-time queries read every segment in a task of its own, all of them at "

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.epoch;
 
-import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.write.append.NamedSegments;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.github.murmuration.pravega.spark.write.transaction.Transactions;
@@ -127,11 +126,9 @@ final class EpochCommit {
             Optional<TransactionId> substitute = spare.stream().filter(each::holdsSameRowsAs).findFirst();
             substitute.ifPresent(spare::remove);
             substitute.ifPresent(whole::add);
-            if (substitute.isEmpty() && onUnknown == UnknownEpoch.FAIL) {
-                throw PravegaException.unknownEpoch(written.epoch(), "a part of it was committed, and " + each
-                        + " expired before its commit; the repetition of the epoch has no equal part");
-            }
-            if (substitute.isEmpty() && onUnknown == UnknownEpoch.WRITE) {
+            if (substitute.isEmpty() && UnknownEpoch.WRITE == onUnknown.decide(written.epoch(), "a part of it was "
+                    + "committed, and " + each + " expired before its commit; the repetition of the epoch has no equal "
+                    + "part")) {
                 whole.removeIf(written.transactions()::contains);
                 whole.addAll(written.transactions());
                 return new EpochRecord(written.epoch(), whole);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.epoch;
 
-import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.client.Connections;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.github.murmuration.pravega.spark.write.append.EpochSegments;
@@ -71,8 +70,11 @@ public final class EpochWrite implements StreamingWrite {
         try (Connections.Lease lease = writes.lease()) {
             PravegaConnection connection = lease.connection();
             EpochSegments segments = EpochSegments.of(connection, query);
-            return epoch != null && !segments.begins(Long.parseLong(epoch))
-                    && connection.targets().scopeExists(writes.options().scope())
+            if (epoch == null || segments.begins(Long.parseLong(epoch))) {
+                return false;
+            }
+            LOG.info("Query {} writes exactly once from epoch {} on, of which something may be there", query, epoch);
+            return connection.targets().scopeExists(writes.options().scope())
                     && new EpochLog(connection, writes.options().scope(), query).read()
                             .filter(record -> segments.holdAPart(record.appendedTo(), Long.parseLong(epoch)))
                             .isPresent();
@@ -108,6 +110,7 @@ public final class EpochWrite implements StreamingWrite {
             written = new ArrayList<>(written);
             written.addAll(writes.write(kept));
         }
+        LOG.info("Epoch {} of query {} goes in {} transactions", epoch, query, written.size());
         EpochSegments segments = EpochSegments.of(lease.connection(), query);
         commit(lease, log, epoch, named -> {
             Set<Segment> holding = segments.fence(named, epoch, gone -> unknown(epoch, gone));
@@ -160,12 +163,9 @@ public final class EpochWrite implements StreamingWrite {
 
     /** Of rows that tasks have written nobody knows where they were to be appended. */
     private List<TransactionId> restOfTasks(long epoch, Set<Segment> holding) {
-        return switch (writes.options().onUnknownEpoch()) {
-            case WRITE -> written;
-            case SKIP -> List.of();
-            case FAIL -> throw PravegaException.unknownEpoch(epoch, "a part of it was appended to " + names(holding)
-                    + ", and now its tasks write, so that the driver cannot tell the rest of it");
-        };
+        UnknownEpoch decision = writes.options().onUnknownEpoch().decide(epoch, "a part of it was appended to "
+                + names(holding) + ", and now its tasks write, so that the driver cannot tell the rest of it");
+        return decision == UnknownEpoch.WRITE ? written : List.of();
     }
 
     private static String names(Set<Segment> segments) {
@@ -173,12 +173,9 @@ public final class EpochWrite implements StreamingWrite {
     }
 
     private EpochState unknown(long epoch, Segment gone) {
-        return switch (writes.options().onUnknownEpoch()) {
-            case WRITE -> EpochState.FENCED;
-            case SKIP -> EpochState.APPENDED;
-            case FAIL -> throw PravegaException.unknownEpoch(
-                    epoch, "the segment " + gone.getScopedName() + " that was to hold it is gone");
-        };
+        UnknownEpoch decision = writes.options().onUnknownEpoch().decide(
+                epoch, "the segment " + gone.getScopedName() + " that was to hold it is gone");
+        return decision == UnknownEpoch.WRITE ? EpochState.FENCED : EpochState.APPENDED;
     }
 
     /** Spark also calls it when the commit failed; a transaction that may be recorded must not be aborted then. */

@@ -7,6 +7,7 @@ import io.github.murmuration.pravega.spark.PravegaException;
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
 import io.github.murmuration.pravega.spark.client.Waiting;
+import io.github.murmuration.pravega.spark.write.epoch.UnknownEpoch;
 import io.pravega.client.stream.PingFailedException;
 import io.pravega.client.stream.Transaction;
 import io.pravega.client.stream.TxnFailedException;
@@ -136,12 +137,10 @@ public final class Transactions {
                 if (failed.getStatus().getCode() != Status.Code.NOT_FOUND) {
                     throw failed;
                 }
-                statuses.put(transaction, switch (options.onUnknownEpoch()) {
-                    case SKIP -> Transaction.Status.COMMITTED;
-                    case WRITE -> Transaction.Status.ABORTED;
-                    case FAIL -> throw PravegaException.unknownEpoch(epoch, "Pravega has forgotten what became of "
-                            + transaction + ", since the driver was down for long in the middle of the epoch");
-                });
+                UnknownEpoch decision = options.onUnknownEpoch().decide(epoch, "Pravega has forgotten what became of "
+                        + transaction + ", since the driver was down for long in the middle of the epoch");
+                statuses.put(transaction, decision == UnknownEpoch.WRITE
+                        ? Transaction.Status.ABORTED : Transaction.Status.COMMITTED);
             }
         });
         return statuses;

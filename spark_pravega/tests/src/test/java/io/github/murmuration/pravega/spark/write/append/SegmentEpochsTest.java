@@ -18,7 +18,6 @@ import io.pravega.client.connection.impl.RawClient;
 import io.pravega.client.connection.impl.SocketConnectionFactoryImpl;
 import io.pravega.client.segment.impl.Segment;
 import io.pravega.shared.protocol.netty.WireCommands;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
