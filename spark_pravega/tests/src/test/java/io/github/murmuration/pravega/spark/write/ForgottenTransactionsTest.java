@@ -38,7 +38,7 @@ class ForgottenTransactionsTest extends SparkTest {
     @CsvSource({"write, 40", "skip, 20"})
     void theQueryFailsUntilItIsToldWhatToDo(String onUnknown, int rows) throws Exception {
         source = stream(1);
-        target = stream(2);
+        target = "forgotten-" + onUnknown;
         append(source, 0, 20);
         AtomicBoolean first = new AtomicBoolean(true);
         StreamingQuery dying;
@@ -64,8 +64,10 @@ class ForgottenTransactionsTest extends SparkTest {
         assertEquals(rows + 10, numbers(target).size());
     }
 
+    /** To a stream that scales by itself, and so in transactions. */
     private DataStreamWriter<Row> copy() {
-        return copy(readStream(source).load(), target, checkpoint);
+        return copy(readStream(source).load(), target, checkpoint)
+                .option("default_num_segments", 2).option("default_segment_target_rate_bytes_per_sec", 1 << 20);
     }
 
     private static void run(DataStreamWriter<Row> copy) throws Exception {
