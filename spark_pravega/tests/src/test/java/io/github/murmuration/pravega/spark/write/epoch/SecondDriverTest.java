@@ -30,14 +30,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * A driver that has appended a keyed epoch to two of four segments is held up there; meanwhile another one writes the
  * same epoch. Spark runs a query once in a process: so here they are two writes of one query.
  */
-@Tag("core")
 class SecondDriverTest extends SparkTest {
     private static final String FIRST = DurablePravega.controllerUri();
     private static final String SECOND = FIRST.replace("127.0.0.1", "localhost");
