@@ -19,13 +19,11 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.spark.sql.types.DataTypes;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Leases above what the controller grants, for which Pravega's client asks again and again, for minutes. */
-@Tag("core")
 @Timeout(30)
 class LongLeaseTest extends SparkTest {
     private static final int TOO_LONG_MS = 600_001;
