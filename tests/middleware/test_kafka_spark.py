@@ -13,7 +13,8 @@ CONNECTOR = Path("spark_pravega")
 
 
 def test_the_benchmark_measures_the_options_of_the_jobs() -> None:
-    systems, jobs = runpy.run_path(str(CONNECTOR / "benchmarks/systems.py")), binding(Settings(), "127.0.0.1:1", "lines")
+    systems = runpy.run_path(str(CONNECTOR / "benchmarks/systems.py"))
+    jobs = binding(Settings(), "127.0.0.1:1", "lines")
     for tuned, options in (("TUNED_READ", jobs.read_options), ("TUNED_WRITE", jobs.write_options)):
         of_client = {name: value for name, value in options.items() if name.startswith("kafka.")}
         del of_client["kafka.bootstrap.servers"]
