@@ -32,13 +32,18 @@ public enum OptionUse {
             Map.entry(PravegaOptions.TRANSACTION_STATUS_POLL_INTERVAL_MS, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
             Map.entry(PravegaOptions.ON_UNKNOWN_EPOCH, EnumSet.of(BATCH_WRITE, STREAMING_WRITE)),
             Map.entry(PravegaOptions.TXN_APP_ID, EnumSet.of(BATCH_WRITE)),
-            Map.entry(PravegaOptions.TXN_VERSION, EnumSet.of(BATCH_WRITE)));
+            Map.entry(PravegaOptions.TXN_VERSION, EnumSet.of(BATCH_WRITE)),
+            Map.entry(PravegaOptions.METADATA, EnumSet.noneOf(OptionUse.class)));
 
     /** @param given the options of one read or write, without those of its table */
     public void tellOthers(Set<String> given) {
         useless(given).filter(name -> TOLD.add(this + " " + name)).forEach(name -> LOG.warn(
-                "the option {} does nothing in a {}: it is one of a {}", name, this,
-                OF.get(name).stream().map(OptionUse::toString).collect(Collectors.joining(" or "))));
+                "the option {} does nothing in a {}: it is one of a {}", name, this, uses(name)));
+    }
+
+    private static String uses(String option) {
+        return OF.get(option).isEmpty() ? "batch read by format(\"pravega\"), not of a table"
+                : OF.get(option).stream().map(OptionUse::toString).collect(Collectors.joining(" or "));
     }
 
     Stream<String> useless(Set<String> given) {

@@ -37,7 +37,7 @@ class JarTest {
     /** Natives are none of it: those of Netty would bear names that the relocated Netty does not look for. */
     private static final Pattern RESOURCE = Pattern.compile("META-INF/(MANIFEST\\.MF|LICENSE|NOTICE|CHANGELOG\\.md"
             + "|licenses/[^/]+|services/[^/]+"
-            + "|maven/io\\.github\\.murmuration/pravega-connectors-spark-[^/]+/pom\\..*)");
+            + "|maven/[^/]+/pravega-connectors-spark-[^/]+/pom\\..*)");
 
     private static JarFile jar;
 

@@ -9,6 +9,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The connections of this JVM, one per cluster.
@@ -17,6 +19,7 @@ import java.util.concurrent.TimeUnit;
  * when it was unused for a while and keeps no transaction alive; and so is, before, what one query has left open in it.
  */
 public final class Connections {
+    private static final Logger LOG = LoggerFactory.getLogger(Connections.class);
     private static final long LOOK_SECONDS = 5;
     private static final Map<List<String>, Connections> OPEN = new HashMap<>();
     private static final ScheduledExecutorService CLOSER = closer();
@@ -49,13 +52,18 @@ public final class Connections {
         }
     }
 
+    /** A failure must not end the looks. */
     private void closeUnused() {
-        if (!isOver()) {
-            connection.closeUnused();
-            return;
+        try {
+            if (!isOver()) {
+                connection.closeUnused();
+                return;
+            }
+            looks.cancel(false);
+            connection.close();
+        } catch (RuntimeException failed) {
+            LOG.info("Something of the connection to {} was not closed", cluster.get(0), failed);
         }
-        looks.cancel(false);
-        connection.close();
     }
 
     /** Then nobody can lease it any more. */

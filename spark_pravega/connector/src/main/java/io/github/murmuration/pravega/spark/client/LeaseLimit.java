@@ -58,6 +58,8 @@ public final class LeaseLimit {
                         + ": lower it, or raise controller.transaction.lease.count.max there", failed);
             }
             LOG.debug("Whether a lease of {} ms is granted on {} is not known", leaseMs, stream, failed);
+        } catch (RuntimeException failed) {
+            LOG.debug("Whether a lease of {} ms is granted on {} is not known", leaseMs, stream, failed);
         }
     }
 }

@@ -155,13 +155,16 @@ public final class PravegaConnection {
     }
 
     void close() {
-        leases.close();
-        queries.values().forEach(Kept::close);
-        metadata.close();
-        tables.close();
-        promptWriters.close();
-        factories.values().forEach(ClientFactoryImpl::close);
-        controller.close();
-        pool.close();
+        try {
+            leases.close();
+            queries.values().forEach(Kept::close);
+            metadata.close();
+            tables.close();
+            promptWriters.close();
+            factories.values().forEach(ClientFactoryImpl::close);
+        } finally {
+            controller.close();
+            pool.close();
+        }
     }
 }

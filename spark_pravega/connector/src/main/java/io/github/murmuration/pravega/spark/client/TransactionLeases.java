@@ -32,7 +32,7 @@ public final class TransactionLeases implements AutoCloseable {
     private final Controller controller;
     private final ScheduledExecutorService timer;
     private final LeaseLimit limit;
-    private final Map<UUID, Kept> kept = new ConcurrentHashMap<>();
+    private final Map<UUID, Lease> kept = new ConcurrentHashMap<>();
     /** Failed writes, of which a task may still run. */
     private final Set<UUID> ended = ConcurrentHashMap.newKeySet();
 
@@ -52,7 +52,7 @@ public final class TransactionLeases implements AutoCloseable {
      * @param write the attempt to write a batch or an epoch, to which the transaction belongs
      */
     public void keep(UUID write, Stream stream, UUID transaction, long leaseMs) {
-        kept.computeIfAbsent(transaction, id -> new Kept(write, stream, id, leaseMs)).written = false;
+        kept.computeIfAbsent(transaction, id -> new Lease(write, stream, id, leaseMs)).written = false;
         if (ended.contains(write)) {
             end(transaction);
         }
@@ -60,7 +60,7 @@ public final class TransactionLeases implements AutoCloseable {
 
     /** The task is done with the transaction. */
     public void written(UUID transaction) {
-        Kept lease = kept.get(transaction);
+        Lease lease = kept.get(transaction);
         if (lease != null) {
             lease.writtenAt = System.nanoTime();
             lease.written = true;
@@ -68,7 +68,7 @@ public final class TransactionLeases implements AutoCloseable {
     }
 
     public void end(UUID transaction) {
-        Kept lease = kept.remove(transaction);
+        Lease lease = kept.remove(transaction);
         if (lease != null) {
             lease.pings.cancel(false);
         }
@@ -92,7 +92,7 @@ public final class TransactionLeases implements AutoCloseable {
         kept.keySet().forEach(this::end);
     }
 
-    private final class Kept {
+    private final class Lease {
         private final UUID write;
         private final Stream stream;
         private final UUID transaction;
@@ -102,7 +102,7 @@ public final class TransactionLeases implements AutoCloseable {
         private volatile long writtenAt;
         private volatile int failures;
 
-        Kept(UUID write, Stream stream, UUID transaction, long leaseMs) {
+        Lease(UUID write, Stream stream, UUID transaction, long leaseMs) {
             this.write = write;
             this.stream = stream;
             this.transaction = transaction;

@@ -89,7 +89,7 @@ final class PravegaMicroBatchStream
 
     /** @throws IllegalArgumentException if an option bounds what is read, which only time does then */
     @Override
-    public void prepareForRealTimeMode() {
+    public synchronized void prepareForRealTimeMode() {
         if (bound != StreamBound.UNBOUNDED || options.readLimit() != ReadLimit.allAvailable()) {
             throw new IllegalArgumentException("a real-time batch ends by time alone: leave out "
                     + PravegaOptions.END_STREAM_CUT + ", " + PravegaOptions.MAX_EVENTS_PER_TRIGGER + " and "

@@ -80,8 +80,9 @@ public final class RealTimeReader implements SupportsRealTimeRead<InternalRow> {
 
     @Override
     public void close() {
-        events.close();
-        lease.close();
+        try (lease) {
+            events.close();
+        }
     }
 
     private long afterLoss(SegmentTruncatedException truncated) {

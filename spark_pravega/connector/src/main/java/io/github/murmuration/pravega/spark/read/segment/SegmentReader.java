@@ -70,8 +70,9 @@ public final class SegmentReader implements PartitionReader<InternalRow> {
 
     @Override
     public void close() {
-        events.close();
-        lease.close();
+        try (lease) {
+            events.close();
+        }
     }
 
     /** Pravega's client allocates an array for each event: that array is handed on, if it holds nothing else. */
@@ -88,9 +89,6 @@ public final class SegmentReader implements PartitionReader<InternalRow> {
             }
             if (event.hasArray() && event.remaining() == event.array().length) {
                 return event.array();
-            }
-            if (event.hasArray() && event.array().length == event.remaining()) {
-                return event.array(); // of this event alone
             }
             byte[] copy = new byte[event.remaining()];
             event.get(copy);

@@ -69,6 +69,7 @@ public final class EpochSegments implements PravegaConnection.Kept {
 
     /** The query's record names these segments, and did before. */
     public synchronized void found(NamedSegments named) {
+        use.now();
         close();
         known = named;
     }
@@ -93,6 +94,7 @@ public final class EpochSegments implements PravegaConnection.Kept {
      *     when nothing is under way any more
      */
     public synchronized EpochState append(long epoch, Map<Segment, ByteBuffer> parts) {
+        use.now();
         Set<EpochState> states = new HashSet<>(sideBySide(parts.keySet(), (segment, target) -> {
             try {
                 return target.append(epoch, parts.get(segment), begins(segment, epoch));
@@ -131,6 +133,7 @@ public final class EpochSegments implements PravegaConnection.Kept {
      */
     public synchronized Set<Segment> fence(
             NamedSegments named, long epoch, Function<Segment, EpochState> ifUnknown) {
+        use.now();
         requireNotBehind(named, epoch);
         Set<Segment> holding = ConcurrentHashMap.newKeySet();
         sideBySide(named.of(epoch), (segment, target) -> {
