@@ -4,6 +4,7 @@ package io.github.murmuration.pravega.spark.write;
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Connections;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
+import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.github.murmuration.pravega.spark.write.transaction.OutstandingBytes;
 import io.github.murmuration.pravega.spark.write.transaction.WrittenRows;
 import io.pravega.client.stream.EventStreamWriter;
@@ -110,11 +111,11 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         }
 
         void collect(byte[] event) throws InterruptedException {
-            if (bytes + event.length > BATCH_BYTES) {
+            if (bytes + KeptEvents.bytes(event) > BATCH_BYTES) {
                 sendBatch();
             }
             batch.add(event);
-            bytes += event.length;
+            bytes += KeptEvents.bytes(event);
         }
 
         void write(String routingKey, byte[] event) throws InterruptedException {

@@ -35,25 +35,37 @@ public final class EpochSegments implements PravegaConnection.Kept {
 
     /** Epochs: the last that was written, that for which segments were named, the last that was sent to a segment. */
     private static final class Done {
+        private final String run;
         private long written = -1;
         private long named = -1;
         private final Map<Segment, Long> tried = new ConcurrentHashMap<>();
+
+        Done(String run) {
+            this.run = run;
+        }
     }
 
     private final Function<Segment, SegmentEpochs> open;
-    private final Done done;
+    private final List<Object> key;
+    private Done done;
     private final Map<Segment, SegmentEpochs> epochs = new HashMap<>();
     private final LastUse use = new LastUse();
     private NamedSegments known = NamedSegments.NONE;
 
     private EpochSegments(PravegaConnection connection, UUID query) {
         open = segment -> new SegmentEpochs(connection.controller(), connection.pool(), segment, query);
-        done = DONE.computeIfAbsent(List.of(connection.cluster(), query), absent -> new Done());
+        key = List.of(connection.cluster(), query);
+        done = DONE.computeIfAbsent(key, absent -> new Done(""));
     }
 
     /** Those of a query, the same as long as the connection is open. */
     public static EpochSegments of(PravegaConnection connection, UUID query) {
         return connection.kept(query, () -> new EpochSegments(connection, query));
+    }
+
+    /** Forgets what another run of the query did here: others may have run it since. */
+    public synchronized void in(String run) {
+        done = DONE.compute(key, (same, known) -> known != null && known.run.equals(run) ? known : new Done(run));
     }
 
     /** Whether nothing of an epoch can be there from before, here or of another driver. */
@@ -151,7 +163,7 @@ public final class EpochSegments implements PravegaConnection.Kept {
         try {
             return target.fence(epoch);
         } catch (SegmentEndedException gone) {
-            boolean isOurs = begins(segment, epoch) || done.named == epoch;
+            boolean isOurs = (follows(epoch) || done.named == epoch) && isNotSent(segment, epoch);
             return isOurs ? EpochState.FENCED : ifUnknown.apply(segment);
         }
     }
@@ -193,7 +205,11 @@ public final class EpochSegments implements PravegaConnection.Kept {
 
     /** Whether nobody but another driver that runs now can have appended an epoch to a segment. */
     private boolean begins(Segment segment, long epoch) {
-        return follows(epoch) && done.tried.getOrDefault(segment, -1L) != epoch;
+        return follows(epoch) && isNotSent(segment, epoch);
+    }
+
+    private boolean isNotSent(Segment segment, long epoch) {
+        return done.tried.getOrDefault(segment, -1L) != epoch;
     }
 
     private boolean follows(long epoch) {

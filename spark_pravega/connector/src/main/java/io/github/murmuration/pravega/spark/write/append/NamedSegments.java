@@ -53,6 +53,11 @@ public record NamedSegments(List<Segment> segments, List<Double> ends) {
         return Double.longBitsToDouble(within);
     }
 
+    /** Whether all of these streams, which may be just one, is the one of these segments. */
+    public boolean areOf(List<String> streams) {
+        return segments.stream().allMatch(segment -> streams.equals(List.of(segment.getStreamName())));
+    }
+
     public boolean areSpread() {
         return !ends.isEmpty();
     }

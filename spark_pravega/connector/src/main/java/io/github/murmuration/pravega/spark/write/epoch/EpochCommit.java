@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.epoch;
 
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.github.murmuration.pravega.spark.write.append.NamedSegments;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.github.murmuration.pravega.spark.write.transaction.Transactions;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,6 +40,7 @@ final class EpochCommit {
     /** All transactions of this attempt. */
     private final Set<TransactionId> own;
     private volatile boolean begun;
+    private CompletableFuture<?> marked = CompletableFuture.completedFuture(null);
 
     /**
      * @param unappended sees to it that no more of the epoch is appended to segments that an earlier record names, and
@@ -59,10 +62,15 @@ final class EpochCommit {
         EpochStep.RECORDED.reached(log.query(), decided);
         if (!decided.committed()) {
             transactions.commit(open(decided.transactions()));
-            log.replaceMeanwhile(decided.asCommitted());
+            marked = log.replaceMeanwhile(decided.asCommitted());
         }
         EpochStep.COMMITTED.reached(log.query(), decided);
         transactions.abort(without(own, decided.transactions()));
+    }
+
+    /** Waits for the mark of the commit, which nothing may follow soon that would stand for it. */
+    void awaitMark() {
+        Waiting.on(marked);
     }
 
     /** Whether a record may name the transactions: from then on they must not be aborted. */

@@ -76,8 +76,8 @@ public final class EpochLog {
      * The same without waiting. If it comes to nothing, the record stays as it is, or the next epoch's has taken its
      * place.
      */
-    void replaceMeanwhile(EpochRecord record) {
-        update(record).exceptionally(failure -> {
+    CompletableFuture<Version> replaceMeanwhile(EpochRecord record) {
+        return update(record).exceptionally(failure -> {
             LOG.debug("The record of epoch {} was not replaced", record.epoch(), failure);
             return null;
         });

@@ -39,6 +39,9 @@ public final class EpochWrite implements StreamingWrite {
     /** … as long as all tasks together keep no more than these many appends. */
     private static final int KEPT_BY_ALL = 4;
 
+    /** Spark's local property with the id of the run to which a streaming query's thread belongs. */
+    private static final String JOB_GROUP = "spark.jobGroup.id";
+
     private final TransactionalWrites writes;
     private final UUID query;
     private List<TransactionId> written = List.of();
@@ -70,6 +73,7 @@ public final class EpochWrite implements StreamingWrite {
         try (Connections.Lease lease = writes.lease()) {
             PravegaConnection connection = lease.connection();
             EpochSegments segments = EpochSegments.of(connection, query);
+            segments.in(String.valueOf(SparkSession.active().sparkContext().getLocalProperty(JOB_GROUP)));
             if (epoch == null || segments.begins(Long.parseLong(epoch))) {
                 return false;
             }
@@ -103,6 +107,7 @@ public final class EpochWrite implements StreamingWrite {
     private void write(Connections.Lease lease, long epoch, List<KeptEvents> kept) {
         EpochLog log = new EpochLog(lease.connection(), writes.options().scope(), query);
         boolean allIsKept = written.isEmpty();
+        List<String> streams = kept.stream().map(KeptEvents::stream).distinct().toList();
         if (allIsKept && append(lease.connection(), log, epoch, kept)) {
             return;
         }
@@ -115,7 +120,7 @@ public final class EpochWrite implements StreamingWrite {
         commit(lease, log, epoch, named -> {
             Set<Segment> holding = segments.fence(named, epoch, gone -> unknown(epoch, gone));
             return holding.isEmpty() ? written : holding.containsAll(named.of(epoch)) ? List.of()
-                    : allIsKept ? writeRest(named.rest(kept, epoch, holding), epoch, holding)
+                    : allIsKept && named.areOf(streams) ? writeRest(named.rest(kept, epoch, holding), epoch, holding)
                     : restOfTasks(epoch, holding);
         });
         segments.close();

@@ -66,6 +66,7 @@ public final class VersionedBatchWrite implements BatchWrite {
                 earlier -> written, writes.options().onUnknownEpoch());
         commits.add(commit);
         commit.run();
+        commit.awaitMark();
         return true;
     }
 

@@ -16,9 +16,13 @@ import java.util.concurrent.CompletableFuture;
  * does not matter where an append begins and ends.
  */
 final class SegmentAppends {
+    /** To begin with: an executor may have hundreds of segments open, of which most get little. */
+    private static final int FIRST_BYTES = 4 << 10;
+
     private final SegmentOutputStream output;
     private final OutstandingBytes outstanding;
     private final int limit;
+    private int capacity = FIRST_BYTES;
     private ByteBuffer next;
 
     /** @param limit bytes above which an append is sent: 0 for each event on its own, which a segment then counts */
@@ -38,7 +42,8 @@ final class SegmentAppends {
             return;
         }
         if (next == null) {
-            next = ByteBuffer.allocate(limit);
+            next = ByteBuffer.allocate(Math.max(capacity, bytes));
+            capacity = Math.min(limit, 4 * capacity);
         }
         KeptEvents.put(next, event);
     }

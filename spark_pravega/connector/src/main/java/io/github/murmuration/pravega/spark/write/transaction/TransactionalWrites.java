@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.UUID;
+import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
 import scala.Option;
 
@@ -60,17 +61,26 @@ public final class TransactionalWrites {
                 connection.leases().limit().require(stream, timeoutMs);
             }
         });
-        WrittenTransactions written = new WrittenTransactions(
-                each -> connection.leases().keep(write, each.target(), each.id(), timeoutMs));
+        WrittenTransactions written = new WrittenTransactions(keepAlive(connection));
         written.register(SparkSession.active().sparkContext(), Option.empty(), false);
         return new TransactionalWriterFactory(options, columns, write, timeoutMs, written);
     }
 
+    private Consumer<TransactionId> keepAlive(PravegaConnection connection) {
+        return each -> connection.leases().keep(write, each.target(), each.id(), timeoutMs);
+    }
+
     /** Writes what tasks have kept, in a transaction for each stream. */
     public List<TransactionId> write(List<KeptEvents> kept) {
-        TransactionalDataWriter writer = new TransactionalDataWriter(
-                options, columns, write, timeoutMs, TransactionId.KEPT, written -> { });
-        try (writer) {
+        try (Connections.Lease keeping = lease();
+                TransactionalDataWriter writer = new TransactionalDataWriter(
+                        options, columns, write, timeoutMs, TransactionId.KEPT, keepAlive(keeping.connection()))) {
+            return write(writer, kept);
+        }
+    }
+
+    private static List<TransactionId> write(TransactionalDataWriter writer, List<KeptEvents> kept) {
+        try {
             for (KeptEvents events : kept) {
                 writer.write(events);
             }

@@ -24,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Exactly once, however the driver dies. */
 class KilledDriverTest extends SparkTest {
@@ -64,14 +65,18 @@ class KilledDriverTest extends SparkTest {
         copyWithKills(List.of(point), Target.FOREACH_BATCH);
     }
 
-    /** Two of four segments have their part of its second epoch, of rows with keys. */
-    @Test
+    /** Two of four segments have their part of its second epoch, with keys; the first was perhaps written here. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     @Tag("core")
-    void nothingIsLostOrRepeatedWhenADriverIsKilledBetweenItsAppends() throws Exception {
+    void nothingIsLostOrRepeatedWhenADriverIsKilledBetweenItsAppends(boolean beganHere) throws Exception {
         String source = stream(2);
         String target = stream(4);
         Path checkpoint = folder.resolve("checkpoint");
-        append(source, 0, EVENTS);
+        int first = beganHere ? KilledAppends.EVENTS_PER_EPOCH : 0;
+        append(source, 0, first);
+        KilledAppends.run(spark(), source, target, checkpoint.toString());
+        append(source, first, EVENTS);
         assertEquals(KILLED, DriverProcess.start(Redirect.appendTo(folder.resolve("driver.log").toFile()),
                 LocalSpark.classPath(), KilledAppends.class, source, target, checkpoint).waitFor(), this::log);
         int there = numbers(target).size();
