@@ -94,7 +94,7 @@ final class KilledDriver {
         if (step.name().equals(point.name())) {
             die();
         }
-        if (step == EpochStep.WRITTEN && point == Point.HELD_WRITTEN) {
+        if (step == EpochStep.WRITTEN && point == Point.HELD_WRITTEN && record.transactions().isEmpty()) {
             hold();
         }
         if (step == EpochStep.RECORDED) {
