@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.client.Connections;
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.github.murmuration.pravega.spark.testing.LoggedSteps;
 import io.github.murmuration.pravega.spark.testing.OpenTransactions;
 import io.github.murmuration.pravega.spark.write.epoch.EpochStep;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -48,7 +50,8 @@ class PartlyAppendedTest extends KeyedCopy {
         copyMore(0, 40);
         append(source, 40, 80);
         Predicate<String> others = FailedAppends.isOneOf(2, 3);
-        try (FailedAppends dying = new FailedAppends((epoch, segment) -> epoch == 1 && others.test(segment))) {
+        try (FailedAppends dying = new FailedAppends(
+                (epoch, segment) -> epoch == 1 && others.test(segment) && onceTheOthersAreAppended())) {
             StreamingQuery failing = copy(BYTES, true).start();
             assertThrows(StreamingQueryException.class, failing::processAllAvailable);
         }
@@ -139,6 +142,11 @@ class PartlyAppendedTest extends KeyedCopy {
         int written = numbersOfTarget().size();
         assertTrue(wayOut.equals("write") ? written == missing : written > 0 && written < missing,
                 () -> written + " of " + missing);
+    }
+
+    private static boolean onceTheOthersAreAppended() {
+        Waiting.sleep(1, TimeUnit.SECONDS);
+        return true;
     }
 
     private void repeat(DataStreamWriter<Row> query) throws Exception {
