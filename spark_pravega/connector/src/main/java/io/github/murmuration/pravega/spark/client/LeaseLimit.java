@@ -50,15 +50,13 @@ public final class LeaseLimit {
             TxnSegments begun = Waiting.on(controller.createTransaction(stream, leaseMs));
             granted.add(leaseMs);
             Waiting.on(controller.abortTransaction(stream, begun.getTxnId()));
-        } catch (RetriesExhaustedException failed) {
+        } catch (RuntimeException failed) {
             Matcher answer = TOO_LARGE.matcher(String.valueOf(failed.getMessage()));
-            if (answer.find()) {
+            if (failed instanceof RetriesExhaustedException && answer.find()) {
                 throw new PravegaException(PravegaOptions.TRANSACTION_TIMEOUT_MS + " is " + leaseMs
                         + ", and the controller grants no more than " + answer.group(1)
                         + ": lower it, or raise controller.transaction.lease.count.max there", failed);
             }
-            LOG.debug("Whether a lease of {} ms is granted on {} is not known", leaseMs, stream, failed);
-        } catch (RuntimeException failed) {
             LOG.debug("Whether a lease of {} ms is granted on {} is not known", leaseMs, stream, failed);
         }
     }

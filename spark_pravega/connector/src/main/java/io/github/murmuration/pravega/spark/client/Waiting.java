@@ -70,8 +70,13 @@ public final class Waiting {
     }
 
     public static UncheckedIOException stopped() {
+        return new UncheckedIOException(interrupted("waiting for Pravega"));
+    }
+
+    /** Tells of an interrupt that was caught, which the thread keeps. */
+    public static InterruptedIOException interrupted(String whileDoing) {
         Thread.currentThread().interrupt();
-        return new UncheckedIOException(new InterruptedIOException("interrupted while waiting for Pravega"));
+        return new InterruptedIOException("interrupted while " + whileDoing);
     }
 
     public static RuntimeException unchecked(Throwable failure) {

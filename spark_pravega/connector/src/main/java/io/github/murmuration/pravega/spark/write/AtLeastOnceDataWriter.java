@@ -4,13 +4,13 @@ package io.github.murmuration.pravega.spark.write;
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Connections;
 import io.github.murmuration.pravega.spark.client.PravegaConnection;
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.github.murmuration.pravega.spark.write.transaction.OutstandingBytes;
 import io.github.murmuration.pravega.spark.write.transaction.WrittenRows;
 import io.pravega.client.stream.EventStreamWriter;
 import io.pravega.client.stream.Stream;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -52,7 +52,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
                 target.write(routingKey == null ? routingKeys.next() : routingKey, columns.event(row));
             }
         } catch (InterruptedException interrupted) {
-            throw interrupted();
+            throw Waiting.interrupted("writing to Pravega");
         }
     }
 
@@ -63,7 +63,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
                 target.flush();
             }
         } catch (InterruptedException interrupted) {
-            throw interrupted();
+            throw Waiting.interrupted("writing to Pravega");
         }
         outstanding.throwIfFailed(options.scope());
         return WrittenRows.NONE;
@@ -86,11 +86,6 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
                 Thread.currentThread().interrupt();
             }
         }
-    }
-
-    private static InterruptedIOException interrupted() {
-        Thread.currentThread().interrupt();
-        return new InterruptedIOException("interrupted while writing to Pravega");
     }
 
     private Target open(String name) {

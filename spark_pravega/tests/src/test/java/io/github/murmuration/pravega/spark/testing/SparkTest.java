@@ -30,6 +30,7 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.streaming.DataStreamReader;
 import org.apache.spark.sql.streaming.DataStreamWriter;
+import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -128,6 +129,13 @@ public abstract class SparkTest {
         return events.writeStream().format("pravega")
                 .option("controller", DurablePravega.controllerUri()).option("scope", SCOPE).option("stream", target)
                 .option("checkpointLocation", checkpoint.toString());
+    }
+
+    /** Until it has written all that its source holds. */
+    protected static void run(DataStreamWriter<Row> query) throws Exception {
+        StreamingQuery started = query.start();
+        started.processAllAvailable();
+        started.stop();
     }
 
     /** That {@code attempt} fails, and in what words. */

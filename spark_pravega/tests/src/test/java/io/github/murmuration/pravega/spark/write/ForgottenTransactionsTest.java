@@ -70,12 +70,6 @@ class ForgottenTransactionsTest extends SparkTest {
                 .option("default_num_segments", 2).option("default_segment_target_rate_bytes_per_sec", 1 << 20);
     }
 
-    private static void run(DataStreamWriter<Row> copy) throws Exception {
-        StreamingQuery query = copy.start();
-        query.processAllAvailable();
-        query.stop();
-    }
-
     private static void commit(List<TransactionId> transactions) {
         try (Connections.Lease lease = Connections.lease(connection())) {
             new Transactions(lease.connection(), connection(), 10_000).commit(transactions);

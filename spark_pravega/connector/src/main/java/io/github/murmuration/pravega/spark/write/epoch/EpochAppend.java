@@ -20,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * <p>A segment keeps the epoch's number, so an epoch that comes again finds what of it was done. The record of the
  * query names the segments, for a driver that comes after a crash when the stream has scaled.
  */
-public final class EpochAppend {
+final class EpochAppend {
     private static final Logger LOG = LoggerFactory.getLogger(EpochAppend.class);
 
     private final EpochLog log;
@@ -30,7 +30,7 @@ public final class EpochAppend {
     private final Function<Segment, EpochState> ifUnknown;
 
     /** @param ifUnknown see {@link EpochSegments#fence} */
-    public EpochAppend(EpochLog log, EpochSegments segments, long epoch, NamedSegments targets,
+    EpochAppend(EpochLog log, EpochSegments segments, long epoch, NamedSegments targets,
             Function<Segment, EpochState> ifUnknown) {
         this.log = log;
         this.segments = segments;
@@ -46,7 +46,7 @@ public final class EpochAppend {
      *
      * @param parts of the epoch, by segments of the targets
      */
-    public EpochState run(Map<Segment, ByteBuffer> parts) {
+    EpochState run(Map<Segment, ByteBuffer> parts) {
         EpochRecord itself = new EpochRecord(epoch, List.of());
         EpochStep.WRITTEN.reached(log.query(), itself);
         EpochState state = segments.areNamed(targets, epoch) ? EpochState.ABSENT : nameInRecord();

@@ -108,7 +108,7 @@ public final class EpochWrite implements StreamingWrite {
         EpochLog log = new EpochLog(lease.connection(), writes.options().scope(), query);
         boolean allIsKept = written.isEmpty();
         List<String> streams = kept.stream().map(KeptEvents::stream).distinct().toList();
-        if (allIsKept && append(lease.connection(), log, epoch, kept)) {
+        if (allIsKept && append(lease.connection(), log, epoch, kept, streams)) {
             return;
         }
         if (!kept.isEmpty()) {
@@ -127,8 +127,8 @@ public final class EpochWrite implements StreamingWrite {
     }
 
     /** Whether the epoch could be appended; if not, a part may be appended, and the rest will not be. */
-    private boolean append(PravegaConnection connection, EpochLog log, long epoch, List<KeptEvents> kept) {
-        List<String> streams = kept.stream().map(KeptEvents::stream).distinct().toList();
+    private boolean append(PravegaConnection connection, EpochLog log, long epoch, List<KeptEvents> kept,
+            List<String> streams) {
         long bytes = kept.stream().mapToLong(events -> events.framed().length).sum();
         if (streams.size() > 1 || bytes > KeptEvents.MAX_BYTES) {
             return false;

@@ -3,13 +3,13 @@ package io.github.murmuration.pravega.spark.write.transaction;
 
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Connections;
+import io.github.murmuration.pravega.spark.client.Waiting;
 import io.github.murmuration.pravega.spark.client.stream.TargetStreams;
 import io.github.murmuration.pravega.spark.write.EventColumns;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.pravega.client.segment.impl.SegmentSealedException;
 import io.pravega.client.stream.Stream;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -60,7 +60,7 @@ public final class TransactionalDataWriter implements DataWriter<InternalRow> {
         try {
             transactions.computeIfAbsent(stream, this::begin).write(routingKey, event);
         } catch (InterruptedException stopped) {
-            throw interrupted();
+            throw Waiting.interrupted("writing to Pravega");
         }
     }
 
@@ -75,7 +75,7 @@ public final class TransactionalDataWriter implements DataWriter<InternalRow> {
             throw new IOException("a transaction was ended before its task; if it expired, raise "
                     + PravegaOptions.TRANSACTION_TIMEOUT_MS, ended);
         } catch (InterruptedException stopped) {
-            throw interrupted();
+            throw Waiting.interrupted("writing to Pravega");
         }
         flushed.forEach(written);
         return new WrittenRows(flushed);
@@ -89,11 +89,6 @@ public final class TransactionalDataWriter implements DataWriter<InternalRow> {
     @Override
     public void close() {
         lease.close();
-    }
-
-    private static InterruptedIOException interrupted() {
-        Thread.currentThread().interrupt();
-        return new InterruptedIOException("interrupted while writing to Pravega");
     }
 
     /** See {@link TargetStreams#fixedSegments}. */

@@ -11,7 +11,6 @@ import java.util.stream.Collectors;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.DataStreamWriter;
-import org.apache.spark.sql.streaming.StreamingQuery;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -53,12 +52,6 @@ abstract class KeyedCopy extends SparkTest {
         Dataset<Row> rows = events.selectExpr("rpad(string(event), " + bytes + ", ' ') AS event",
                 "concat('key-', int(substring(string(event), 7)) % " + KEYS + ") AS routing_key");
         return keyed ? rows : rows.drop("routing_key");
-    }
-
-    protected static void run(DataStreamWriter<Row> query) throws Exception {
-        StreamingQuery started = query.start();
-        started.processAllAvailable();
-        started.stop();
     }
 
     protected List<Integer> numbersOfTarget() {

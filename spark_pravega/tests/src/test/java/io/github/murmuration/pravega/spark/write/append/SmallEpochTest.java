@@ -15,7 +15,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -173,12 +172,6 @@ class SmallEpochTest extends SparkTest {
 
     private void copyWithoutKeys() throws Exception {
         run(copyWithoutKeys(readStream(source).load().select("event"), target, checkpoint));
-    }
-
-    private static void run(DataStreamWriter<Row> copy) throws Exception {
-        StreamingQuery query = copy.start();
-        query.processAllAvailable();
-        query.stop();
     }
 
     /** As if the driver had died before Spark logged the last epoch. */

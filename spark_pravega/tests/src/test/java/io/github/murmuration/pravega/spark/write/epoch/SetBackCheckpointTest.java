@@ -14,8 +14,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import org.apache.spark.sql.Row;
-import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 import org.junit.jupiter.api.Tag;
@@ -78,12 +76,6 @@ class SetBackCheckpointTest extends SparkTest {
         StreamingQueryException failure = assertThrows(StreamingQueryException.class, query::processAllAvailable);
         assertTrue(failure.getMessage().contains("set back"), failure::getMessage);
         assertEquals(range(0, 60), numbers(target));
-    }
-
-    private static void run(DataStreamWriter<Row> query) throws Exception {
-        StreamingQuery started = query.start();
-        started.processAllAvailable();
-        started.stop();
     }
 
     private static void copyMore(String source, String target, Path checkpoint, int from, int until) throws Exception {
