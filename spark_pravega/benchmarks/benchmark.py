@@ -33,6 +33,7 @@ FEED_INTERVAL_S, FEED_HEAD_START_S = 0.25, 5
 EPOCH_EVENTS = 100
 EPOCHS = (20, 60)
 """Small epochs to settle, and those measured."""
+COMMIT = "commit of a small epoch"
 
 QUANTILES = [(n + 0.5) / 100 for n in range(100)]
 """Of each batch; together they stand for its events."""
@@ -184,7 +185,7 @@ def measure_small_epochs(spark: SparkSession, system: System, attempt: str) -> d
             before, took, after = (
                 small_epoch_ms(spark, sink, bool(keys)) for sink in (into_nothing, into, into_nothing)
             )
-            what = f"commit of a small epoch {keys}{guarantee}, {partitions} partitions, ms"
+            what = f"{COMMIT} {keys}{guarantee}, {partitions} partitions, ms"
             found[what] = took - (before + after) / 2
     return found
 
@@ -236,7 +237,8 @@ def quantile(pairs: Sequence[tuple[float, float]], part: float) -> float:
 def table(figures: dict[str, dict[str, list[float]]]) -> str:
     """Medians, and the ratio of the first system to the best of the others.
 
-    Where a sink of theirs has no exactly once, it is beside what it has.
+    Where a sink of theirs has no exactly once, it is beside what it has. A commit is a difference of two medians, which
+    may be nothing: no ratio.
     """
     first, *others = figures
     lines = [f"| | {' | '.join(figures)} | {first} : best other |", "| --- " * (len(figures) + 2) + "|"]
@@ -244,7 +246,8 @@ def table(figures: dict[str, dict[str, list[float]]]) -> str:
         one = statistics.median(found)
         theirs = [statistics.median(figures[other][what.replace(EXACTLY, AT_LEAST)]) for other in others]
         best = max(theirs) if what.endswith("/s") else min(theirs)
-        lines.append(f"| {what} | {' | '.join(f'{each:,.0f}' for each in (one, *theirs))} | {one / best:.2f} |")
+        ratio = "–" if what.startswith(COMMIT) else f"{one / best:.2f}"
+        lines.append(f"| {what} | {' | '.join(f'{each:,.0f}' for each in (one, *theirs))} | {ratio} |")
     return "\n".join(lines)
 
 

@@ -18,8 +18,8 @@ record Kill(boolean ofDriver, int epoch, KillStep step, boolean afterTasks, long
     private static final int MAX_DELAY_MS = 1000;
     /** An append takes some ten ms and a commit some hundred, on a busy machine a multiple. */
     private static final int MAX_DELAY_AFTER_TASKS_MS = 200;
-    /** In so many last epochs it is time for no kill: so each step comes after it. */
-    private static final int UNTOUCHED = 8;
+    /** In so many last epochs it is time for no kill: so each step comes after it, whatever waits before it. */
+    private static final int UNTOUCHED = 3 * PlannedEpoch.TURNS.length();
 
     /**
      * So many of drivers and of executors, in random order; half of them in epochs that are large or have keys. One

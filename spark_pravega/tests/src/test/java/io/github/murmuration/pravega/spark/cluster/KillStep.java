@@ -60,10 +60,10 @@ enum KillStep {
         if (next.isEmpty()) {
             return UNTOLD;
         }
-        boolean appends = later.stream().flatMap(each -> steps(each, epoch)).anyMatch("appended"::equals);
-        if (appends && wasThere) {
+        if (wasThere) {
             return APPENDED_ANSWER_LOST;
         }
+        boolean appends = later.stream().flatMap(each -> steps(each, epoch)).anyMatch("appended"::equals);
         return last.isEmpty() ? IN_TASKS : appends ? IN_APPEND : BEFORE_RECORD;
     }
 

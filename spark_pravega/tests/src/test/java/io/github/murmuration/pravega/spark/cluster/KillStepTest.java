@@ -28,6 +28,7 @@ class KillStepTest {
         "written committed,  written found committed,    true,  COMMITTED",
         "written,            written appended,           false, IN_APPEND",
         "written,            written appended,           true,  APPENDED_ANSWER_LOST",
+        "written,            written recorded committed, true,  APPENDED_ANSWER_LOST",
         "written appended,   written appended,           true,  APPENDED",
         "'',                 '',                         false, UNTOLD"})
     void whereADriverWasKilled(String logged, String loggedNext, boolean wasThere, KillStep step) {

@@ -19,19 +19,24 @@ import org.apache.spark.unsafe.types.UTF8String;
 record PlannedEpoch(long from, long until, boolean keyed, int bytes) implements Serializable {
     static final int KEYS = 64;
     /** In turns: s and k are hundreds of rows, S and K tens of thousands; k and K have keys. */
-    private static final String TURNS = "ssssssKsssssskS";
+    static final String TURNS = "ssssssKsssssskS";
     private static final int PARTITIONS = 2;
     private static final int BYTES = 100;
-    /** What some epochs of S hold is more than one append can. */
+    /** So tens of thousands of rows are more than can be appended: in each turn S or K, the other is appended. */
     private static final int MANY_BYTES = 600;
 
     static List<PlannedEpoch> all(long seed, long rows) {
         Random random = new Random(seed);
         List<PlannedEpoch> epochs = new ArrayList<>();
+        char many = 'S';
         for (long from = 0; from < rows; from = epochs.get(epochs.size() - 1).until()) {
-            char turn = TURNS.charAt(epochs.size() % TURNS.length());
+            int place = epochs.size() % TURNS.length();
+            if (place == 0) {
+                many = random.nextBoolean() ? 'S' : 'K';
+            }
+            char turn = TURNS.charAt(place);
             int size = Character.isUpperCase(turn) ? 20_000 + random.nextInt(30_000) : 100 + random.nextInt(900);
-            int bytes = turn == 'S' && random.nextBoolean() ? MANY_BYTES : BYTES;
+            int bytes = turn == many ? MANY_BYTES : BYTES;
             epochs.add(new PlannedEpoch(
                     from, Math.min(rows, from + size), Character.toLowerCase(turn) == 'k', bytes));
         }
