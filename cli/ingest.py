@@ -18,14 +18,14 @@ import click
 from cli.options import as_json as json_option
 from cli.options import instance as instance_option
 from cli.options import known
-from common.disk import DiskFull
-from common.ending import end_in_time
+from common.process.ending import end_in_time
 from common.settings import Settings
+from common.storage.disk import DiskFull
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter, RunExists
 from ingest.publisher import RESUMABLE, Publisher, Stranded
-from ingest.source import Source
+from ingest.sources.base import Source
 from middleware import connect
 from middleware.base import Middleware
 
@@ -86,16 +86,16 @@ def _source(settings: Settings, name: str, run: str, paths: list[Path], timestam
             payload: str) -> Source:
     """Each source is imported only when it is asked for."""
     if name == "replay":
-        from ingest.replay import Replay
+        from ingest.sources.replay import Replay
         if not paths:
             raise click.UsageError("a replay needs --path FILE")
         return Replay(paths, timestamps)  # type: ignore[arg-type]
     if paths:
         raise click.UsageError("only a replay takes files")
     if name == "x":
-        from ingest.x import SampledStream
+        from ingest.sources.x import SampledStream
         return SampledStream(settings)
-    from ingest.synthetic import Synthetic
+    from ingest.sources.synthetic import Synthetic
     return Synthetic(run, seed, payload)  # type: ignore[arg-type]
 
 

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
 import click
 import psutil
 
-from cli import options, stores
-from cli.asked import Answers, ask
+from cli import options
 from common.addresses import masked
-from common.held import Held
+from common.process import manager
 from common.settings import Durability, Settings
-from deploy.local import processes, supervision
+from common.storage.held import Held
+from deploy.local import milvus
 from middleware import implementation
+from status.answers import Answers, ask
 
 
 @click.command()
@@ -59,16 +61,16 @@ def described(settings: Settings) -> dict[str, Any]:
 
 def of_index(settings: Settings) -> Durability | None:
     """As measured of the local server; of another one it is not known."""
-    return None if settings.milvus_uri else processes.INDEX_DURABILITY
+    return None if settings.milvus_uri else milvus.DURABILITY
 
 
 def running_processes(settings: Settings) -> list[dict[str, Any]] | None:
     """None where the process manager does not answer."""
     try:
-        infos = supervision.ask(settings).getAllProcessInfo()
-    except supervision.NotRunning:
+        infos = manager.ask(settings).getAllProcessInfo()
+    except manager.NotRunning:
         return []
-    except supervision.NotAnswering:
+    except manager.NotAnswering:
         return None
     return [described_process(info) for info in infos]
 
@@ -114,7 +116,7 @@ def as_text(found: dict[str, Any]) -> str:
     shares = (f"{name} {used(share)}" for name, share in found["retention"].items())
     lines.append("retention used by " + ", ".join(shares))
     lines.append("stores:")
-    lines += stores.as_text((Held(**one) for one in found["stores"]), time.time())
+    lines += stores_as_text((Held(**one) for one in found["stores"]), time.time())
     return "\n".join(lines)
 
 
@@ -126,3 +128,26 @@ def kind(durability: str | None, asked: bool) -> str:
 def used(share: float | None) -> str:
     """A share of the retention, as text: at 100 % events go that were not read."""
     return "unknown" if share is None else f"{100 * share:.0f} %"
+
+
+def stores_as_text(rows: Iterable[Held], now: float) -> list[str]:
+    """A line for each store: what it holds, of how much, and how old its oldest entry is."""
+    return [
+        f"  {one.store:<16} {amount(one.holds, one.unit):>14} of {amount(one.bound, one.unit, 'no bound'):<14} "
+        + ("" if one.oldest_at is None else f"oldest {age(now - one.oldest_at)} ago")
+        for one in rows
+    ]
+
+
+def amount(number: int | None, unit: str, none: str = "unknown") -> str:
+    if number is None:
+        return none
+    return f"{number / (1 << 20):,.1f} MiB" if unit == "bytes" else f"{number:,} rows"
+
+
+def age(seconds: float) -> str:
+    """In the largest unit of which there are at least two."""
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{max(0.0, seconds):.0f} s"

@@ -19,8 +19,8 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from common import files
 from common.addresses import masked
+from common.storage import files
 
 Durability = Literal["page-cache", "fsync"]
 

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 
 import redis
 
-from common import durability
 from common.settings import Settings
+from common.telemetry import durability
 from middleware import connect
 from middleware.base import MiddlewareError
 

@@ -18,9 +18,9 @@ import msgspec
 
 from common.settings import Settings
 from common.tweets import REJECTED, REJECTED_EVENT_BYTES, Ingest, Reader, RejectedEvent, to_json
-from consumers.reread import reread
 from middleware import connect
 from middleware.base import Middleware, MiddlewareError, Position
+from middleware.reread import reread
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -16,8 +16,8 @@ from typing import Protocol, TypeVar
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
-from common.ending import end_in_time
-from common.garbage import collect_seldom
+from common.process.ending import end_in_time
+from common.process.garbage_collection import collect_seldom
 from common.settings import Settings
 from consumers import durability
 from middleware import connect

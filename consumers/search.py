@@ -13,19 +13,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from common.search.encoder import Encoder
-from common.search.index import INSERT_ROWS, Index, IndexDown
-from common.search.rows import IndexRows
-from common.search.store import Store
-from common.search.table import created_at_us
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
 from common.tweets import ENRICHED, EnrichedTweet, enriched_tweet
 from consumers.parking import Parking, readable
 from consumers.runner import main
 from middleware import connect
 from middleware.base import Middleware
+from search.encoder import Encoder
+from search.index import INSERT_ROWS, Index, IndexDown
+from search.milvus_rows import IndexRows
+from search.store import Store
+from search.table import created_at_us
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

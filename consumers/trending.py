@@ -16,16 +16,16 @@ from contextlib import closing
 
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
 from common.tweets import HASHTAG_COUNTS, TOTAL, WINDOWS, HashtagCount, hashtag_count
 from consumers.arrivals import Arrivals
 from consumers.buckets import Buckets
 from consumers.parking import Parking, readable
 from consumers.ranking import Rankings
-from consumers.reread import reread
 from consumers.runner import main
 from middleware import connect
 from middleware.base import Middleware
+from middleware.reread import reread
 
 log = logging.getLogger(__name__)
 

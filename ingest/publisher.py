@@ -13,15 +13,15 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from common.disk import DiskFull
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
-from common.telemetry import StageTelemetry
+from common.storage.disk import DiskFull
+from common.telemetry.reports import StageTelemetry
 from common.tweets import RAW, STAGES
 from ingest.archive import Archive
 from ingest.manifest import ManifestWriter
 from ingest.readback import Mark, published
-from ingest.source import Payload
+from ingest.sources.base import Payload
 from ingest.stamp import Archived, Stamper
 from middleware.base import Closing, Middleware, MiddlewareError, Producer
 

@@ -20,10 +20,10 @@ from ingest import archive
 from ingest.manifest import Manifest, ManifestWriter, read_manifests
 from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.readback import published
-from ingest.replay import Replay
-from ingest.source import Source
+from ingest.sources.base import Source
+from ingest.sources.replay import Replay
+from ingest.sources.synthetic import Synthetic
 from ingest.stamp import Archived, created_now
-from ingest.synthetic import Synthetic
 from middleware.base import Middleware, Unreachable
 
 log = logging.getLogger(__name__)

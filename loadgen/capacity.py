@@ -12,11 +12,11 @@ from typing import Any, Protocol
 
 import redis
 
-from loadgen.evidence import Sample
+from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
 from loadgen.experiment import Experiment, Stack
-from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
-from loadgen.result import Result, Spec
-from loadgen.strategy import Attempt, Capacity, Outcome, Plan, Step, capacity, is_long, next_step
+from loadgen.judge.rate_search import Attempt, Capacity, Outcome, Plan, Step, capacity, is_long, next_step
+from loadgen.observe.samples import Sample
+from loadgen.report.result import Result, Spec
 
 CONFIRMATION_SECONDS = 120.0
 OVERHEAD_SECONDS = 30.0

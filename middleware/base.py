@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import ClassVar, Literal, Self
 
-from common.held import Held
 from common.settings import Durability, Settings
+from common.storage.held import Held
 
 Start = Literal["committed", "head", "tail"]
 """Where a consumer begins: the group's committed position (the head if there is none), or head or tail regardless."""

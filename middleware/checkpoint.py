@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from common import files
+from common.storage import files
 from middleware.base import MiddlewareError
 
 VERSION = "v1"

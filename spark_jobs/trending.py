@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
 from middleware.base import Middleware
 from spark_jobs import measures, running, streams, transforms

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from common.held import Held
 from common.settings import Durability, Settings
+from common.storage.held import Held
 from middleware.base import (
     Consumer,
     EventTooLarge,

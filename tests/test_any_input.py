@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, RAW, REJECTED, RejectedEvent
 from consumers.parking import readable
 from consumers.search import storable_tweet
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper
+from search.store import Store
 from spark_jobs.enrichment import Rules, enrich_event
-from tests.ingest.bodies import bodies
+from tests.ingest.endpoint.bodies import bodies
 from tests.memory import Memory
 from tests.odd import payloads
 

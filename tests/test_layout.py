@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from deploy.local.processes import MIDDLEWARES
+from deploy.local.stack import MIDDLEWARES
 from middleware import registry
 from tests.stack import ROOT
 
 MAY_NAME_A_MIDDLEWARE = ("middleware", "deploy", "tests", "common/settings.py")
-PACKAGES = ("cli", "common", "consumers", "deploy", "ingest", "loadgen", "middleware", "spark_jobs", "tests", "web")
+PACKAGES = ("tests", *(path.parent.name for path in ROOT.glob("*/__init__.py")))
 
 
 def python_files() -> list[Path]:

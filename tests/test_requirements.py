@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PARTS = ("cli", "common", "consumers", "deploy", "ingest", "loadgen", "middleware", "spark_jobs", "web")
+PARTS = (
+    "audit", "cli", "common", "consumers", "deploy", "ingest", "loadgen", "middleware",
+    "search", "spark_jobs", "status", "web",
+)
 
 
 def lines(name: str) -> list[str]:

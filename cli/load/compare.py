@@ -18,12 +18,14 @@ from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
 from cli.load.find_max import search
-from cli.load.instance import Instance, running
+from common import modules
+from common.process.child import python
 from loadgen.capacity import write_results
-from loadgen.compare import MixedDurability, Run, Variant, ranking, variants
-from loadgen.compare import compare as alternate
-from loadgen.report import write_report
-from loadgen.result import Spec
+from loadgen.comparison import MixedDurability, Run, Variant, ranking, variants
+from loadgen.comparison import compare as alternate
+from loadgen.report.page import write_report
+from loadgen.report.result import Spec
+from loadgen.stack import Instance, running
 from middleware import registry
 
 CLASSES = ("page-cache", "fsync")
@@ -108,7 +110,7 @@ def started(variant: Variant, prefix: str, quiet: bool) -> Iterator[Instance]:
 def murmur(*words: str, quiet: bool) -> None:
     """Another command; what it prints goes to standard error. Raises ClickException if it fails."""
     output = subprocess.DEVNULL if quiet else sys.stderr
-    result = subprocess.run([sys.executable, "-m", "cli", *words], stdout=output, stdin=subprocess.DEVNULL,
+    result = subprocess.run(python(modules.Cli.MURMUR, *words), stdout=output, stdin=subprocess.DEVNULL,
                             env=os.environ, check=False)
     if result.returncode:
         raise click.ClickException(f"`murmur {' '.join(words)}` failed")

@@ -13,13 +13,12 @@ import click
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
-from cli.load.instance import Instance, running
-from cli.load.warmth import ensure_warm
 from common.settings import Settings
 from loadgen.capacity import Search, plan_for, write_results
-from loadgen.environment import check_disk, described
-from loadgen.report import write_report
-from loadgen.result import Spec
+from loadgen.observe.environment import check_disk, described
+from loadgen.report.page import write_report
+from loadgen.report.result import Spec
+from loadgen.stack import Instance, ensure_warm, running
 
 ORDINARY_RATE = 5700.0
 """Twitter's average: what the disk must have room for before a search begins."""

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import ConfigResource, NewTopic, OffsetSpec
 
-from common.held import Held
 from common.settings import Durability, Port, Settings
+from common.storage.held import Held
 from common.tweets import RAW
 from middleware.base import Consumer, Middleware, Position, Producer, SparkBinding, Start, Unreachable
 from middleware.kafka import positions, retention, spark

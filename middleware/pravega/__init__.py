@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from common.held import Held
 from common.settings import Durability, Port, Settings
+from common.storage.held import Held
 from common.tweets import sent_at
 from middleware.base import (
     Consumer,

@@ -9,16 +9,18 @@ from msgspec import structs
 from redis import RedisError
 from sqlalchemy.exc import OperationalError
 
-from cli.accept_loss import accept_loss, command, finding
-from cli.accept_loss.account import Run, lost
-from cli.accept_loss.command import accept, find_losses
-from cli.accept_loss.finding import find
-from common.lost import read_lost
-from common.search.store import Store
+from audit.loss import acceptance, finding
+from audit.loss.acceptance import accept, find_losses
+from audit.loss.account import Run, lost
+from audit.loss.finding import find
+from cli import accept_loss as command
+from cli.accept_loss import accept_loss
 from common.settings import Settings
+from common.storage.lost import read_lost
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
 from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
+from search.store import Store
 from tests.memory import Memory, Partition
 
 DONE, OTHER = "one place", "another place"
@@ -236,7 +238,7 @@ def test_what_cannot_be_told_says_what_to_do(memory, asked, monkeypatch, error, 
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(command, "find", fail)
+    monkeypatch.setattr(acceptance, "find", fail)
     result = asked("--yes")
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit), result.exception

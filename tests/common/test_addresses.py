@@ -5,8 +5,8 @@ import redis
 from sqlalchemy.exc import SQLAlchemyError
 
 from common.addresses import masked
-from common.search.index import Index
-from common.search.store import Store
+from search.index import Index
+from search.store import Store
 
 
 @pytest.mark.parametrize(("url", "shown"), [

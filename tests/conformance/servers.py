@@ -5,8 +5,8 @@ from __future__ import annotations
 import atexit
 from functools import lru_cache
 
+from common.process import manager
 from common.settings import Durability, Settings
-from deploy.local import supervision
 from middleware import connect
 from middleware.base import Middleware
 from tests.conformance.operators import MemoryOperator, Operator, operator
@@ -35,7 +35,7 @@ class Servers(Stack):
 
     def restart(self, name: str) -> None:
         """Ends a server in an orderly way and starts it again, without waiting until it works."""
-        asked = supervision.ask(self.settings(), supervision.ENDED_SECONDS)
+        asked = manager.ask(self.settings(), manager.ENDED_SECONDS)
         asked.stopProcess(name)
         asked.startProcess(name, False)
 

@@ -11,8 +11,8 @@ from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED, REJECTED_EVENT_BYTES, Reader, RejectedEvent, to_json
 from consumers.parking import Parking, readable
 from middleware.base import PublishFailed, Unreachable
-from tests.common.search.samples import tweet
 from tests.memory import Memory, MemoryConsumer
+from tests.search.samples import tweet
 
 BAD = b'{"tweet_id": "x"}'
 

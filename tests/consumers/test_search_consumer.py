@@ -12,19 +12,19 @@ import numpy as np
 import orjson
 import pytest
 
-from common.search import index as index_module
-from common.search.encoder import Encoder
-from common.search.index import Index, IndexDown
-from common.search.query import DependencyDown, TweetSearch
-from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, to_json
 from consumers import search as search_module
 from consumers.search import Search, index_rows, reconcile
-from tests.common.search.samples import tweet
-from tests.common.search.servers import MilvusServer
+from search import index as index_module
+from search.encoder import Encoder
+from search.index import Index, IndexDown
+from search.query import DependencyDown, TweetSearch
+from search.store import Store
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
+from tests.search.samples import tweet
+from tests.search.servers import MilvusServer
 
 pytestmark = pytest.mark.server
 

@@ -12,9 +12,9 @@ import redis
 
 from common.settings import Settings
 from common.tweets import HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL, RejectedEvent
-from consumers import reread as reread_module
 from consumers.ranking import HORIZON_S
 from consumers.trending import Trending
+from middleware import reread as reread_module
 from middleware.base import Overtaken, Unreachable
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
@@ -119,7 +119,7 @@ def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, setti
 
 def test_a_rebuild_takes_no_silence_for_the_end(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
     """The stream store stalls in the middle, and nothing comes for a while."""
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     stalls = stalling(memory)
     start().tick()
@@ -158,7 +158,7 @@ def test_a_rebuild_ends_beside_a_writer_that_goes_on(start, memory: Memory, clie
 
 
 def test_a_loss_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     polls = []
 
@@ -175,7 +175,7 @@ def test_a_loss_in_the_middle_of_a_rebuild(start, memory: Memory, client, settin
 
 
 def test_redis_away_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     polls = []
 
@@ -206,7 +206,7 @@ def test_a_stream_store_that_hangs_is_given_up(start, memory: Memory, client, se
 
 def test_retention_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
     """It begins anew, from what the stream holds then."""
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     polls = []
 

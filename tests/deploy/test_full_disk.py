@@ -18,7 +18,7 @@ import pytest
 import requests
 
 from common.settings import Port
-from deploy.local.readiness import last_lines
+from deploy.local.processes.wait_ready import last_lines
 from middleware import registry
 from tests.stack import PORT_BASE, ROOT, Stack, eventually
 

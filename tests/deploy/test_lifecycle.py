@@ -8,8 +8,9 @@ import psutil
 import pytest
 import redis
 
+from common.process import manager
 from common.tweets import RAW, STREAMS
-from deploy.local import instances, supervision
+from deploy.local import instances
 from middleware import connect
 from tests.stack import Stack, eventually
 
@@ -92,7 +93,7 @@ def test_everything_comes_back_with_its_data_after_everything_was_killed(servers
         for event in events:
             producer.send("key", event)
         producer.flush()
-    daemon = psutil.Process(supervision.ask(settings).getPID())
+    daemon = psutil.Process(manager.ask(settings).getPID())
     killed = instances.leftovers(settings)
     daemon.kill()
     _, alive = psutil.wait_procs(killed, timeout=10)

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from common.process import manager
 from common.tweets import RAW
-from deploy.local import instances, supervision
+from deploy.local import instances
 from middleware import connect, registry
 from tests.stack import ROOT, Stack, eventually
 
@@ -63,7 +64,7 @@ def test_right_after_a_first_start(stopped: Stack) -> None:
 
 def test_in_the_middle_of_a_start(stopped: Stack) -> None:
     starting = stopped.start("up")
-    eventually("the process manager runs", lambda: settings_exist(stopped) and supervision.is_running(
+    eventually("the process manager runs", lambda: settings_exist(stopped) and manager.is_running(
         stopped.settings()), 60)
     down(stopped)
     _, errors = starting.communicate(timeout=60)

@@ -12,14 +12,14 @@ import numpy as np
 import orjson
 import pytest
 
-from cli.audit import groups
-from common.search.encoder import DIMENSIONS
-from common.search.index import Index
-from common.search.rows import IndexRows
+from audit import consumer_groups
 from common.settings import Settings
 from common.tweets import STREAMS
 from middleware import connect
 from middleware.base import Middleware
+from search.encoder import DIMENSIONS
+from search.index import Index
+from search.milvus_rows import IndexRows
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware(slow=True)]
@@ -115,12 +115,12 @@ def counts(middleware: Middleware) -> list[dict]:
 def test_the_groups_of_an_audit_that_was_killed_go_with_another(
     stack: Stack, settings: Settings, middleware: Middleware
 ) -> None:
-    command = [sys.executable, "-m", "cli.audit.following", settings.instance, "head", "0"]
+    command = [sys.executable, "-m", "audit.follow", settings.instance, "head", "0"]
     environment = {**stack.environment, "MURMUR_HOME": str(settings.home)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as killed:
         assert killed.stdout
         assert b"following" in killed.stdout.readline()
-        (noted,) = groups.folder(settings).iterdir()
+        (noted,) = consumer_groups.folder(settings).iterdir()
         assert all(middleware.committed(stream, noted.name) for stream in STREAMS)
         killed.kill()
     eventually("they are removed", lambda: stack.audit("--run", RUN) and not noted.exists())

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from common.search.index import Index
+from search.index import Index
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]

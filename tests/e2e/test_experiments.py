@@ -115,7 +115,7 @@ def test_an_experiment_whose_audit_is_killed_is_broken_and_no_pass(stack: Stack)
     process = begun(stack, "--json")
     eventually("the interval has begun", lambda: acknowledged(stack) > 1500)
     for child in psutil.Process(process.pid).children(recursive=True):
-        if "cli.audit.following" in child.cmdline():
+        if "audit.follow" in child.cmdline():
             child.kill()
     output, errors = process.communicate(timeout=600)
     found = json.loads(output.strip().splitlines()[-1])

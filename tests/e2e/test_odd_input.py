@@ -13,7 +13,7 @@ import pytest
 import requests
 
 from common.tweets import REJECTED
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper
 from middleware import connect
 from spark_jobs.enrichment import Rules, enrich_event

@@ -11,13 +11,13 @@ import msgspec
 import pytest
 import redis
 
-from common.lost import Lost, read_lost
+from common.process import manager
+from common.storage.lost import Lost, read_lost
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, TOTAL, Ingest
-from consumers.reread import reread
-from deploy.local import supervision
 from middleware import connect
 from middleware.base import Middleware, Position
 from middleware.readers import READERS, StreamReader
+from middleware.reread import reread
 from spark_jobs.enrichment import Rules, enrich_event
 from tests.conformance.operators import operator
 from tests.stack import Stack, eventually
@@ -139,7 +139,7 @@ def test_it_stands_until_the_loss_is_accepted(
     stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
 ) -> None:
     before, run = f"before-{process}", f"gone-{process}"
-    asked = supervision.ask(stack.settings(), supervision.ENDED_SECONDS)
+    asked = manager.ask(stack.settings(), manager.ENDED_SECONDS)
     ingest(stack, before)
     eventually("all is stored", lambda: len(stored(stack, before)) == TWEETS, 120)
     middleware.consumer(stream, f"ahead-{process}", start="tail").close()
@@ -170,7 +170,7 @@ def test_one_that_counts_stands_until_the_loss_is_accepted(
     stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
 ) -> None:
     before, run, after = (f"{name}-{reader}" for name in ("before", "gone", "after"))
-    asked, began = supervision.ask(stack.settings(), supervision.ENDED_SECONDS), time.time()
+    asked, began = manager.ask(stack.settings(), manager.ENDED_SECONDS), time.time()
     ingest(stack, before)
     stack.audit("--run", before)
     counted = ranked(stack, began)

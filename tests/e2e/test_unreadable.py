@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED, Ingest, RejectedEvent
-from consumers.reread import reread
 from middleware import connect
 from middleware.base import Middleware
+from middleware.reread import reread
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from common.process import manager
 from common.tweets import RAW
-from deploy.local import supervision
 from middleware import connect
 from tests.stack import Stack, eventually
 
@@ -37,7 +37,7 @@ def test_a_batch_that_spark_writes_twice_counts_once(stack: Stack) -> None:
     assert {name: (s["missing"], s["duplicated"]) for name, s in first.items()} == dict.fromkeys(first, (0, 0))
     ranking = Counter(stack.ranking())
 
-    asked = supervision.ask(settings, supervision.ENDED_SECONDS)
+    asked = manager.ask(settings, manager.ENDED_SECONDS)
     asked.stopProcess("spark")
     for query in ("enrich", "trending"):
         forget_last_commit(settings.checkpoint_dir / query)

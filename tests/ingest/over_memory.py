@@ -11,7 +11,7 @@ from typing import Any
 from common.settings import Settings
 from common.tweets import RAW
 from ingest.publisher import Publisher
-from ingest.source import Payload, examine, parse
+from ingest.sources.base import Payload, examine, parse
 from ingest.stamp import Stamper
 from tests.memory import Memory
 

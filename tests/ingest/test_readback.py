@@ -8,7 +8,7 @@ import pytest
 from common.tweets import RAW
 from ingest.publisher import Publisher
 from ingest.readback import Mark, published
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper
 from middleware.base import Unreachable
 from tests.ingest.over_memory import RUN, each_once, eventually, others, publish, seqs

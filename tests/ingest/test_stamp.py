@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper, created_now, read_line, timestamp
 
 STAMPER = Stamper("replay", "run-1", 4096)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from common import files
+from common.storage import files
 from middleware.base import MiddlewareError
 from middleware.checkpoint import Checkpoint
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import socket
 import struct
 
+from common.process.child import MissingProgram, python
 from common.settings import Port, Settings
-from deploy.local import jvm
-from deploy.local.process import MissingProgram, Probe, Process, python
+from deploy.local.processes import jvm
+from deploy.local.processes.spec import Probe, Process
 from deploy.local.rendering import write
 
 HEAP = "512m"

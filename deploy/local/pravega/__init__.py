@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from common.process.child import MissingProgram, python
 from common.settings import Port, Settings
-from deploy.local import class_data, jvm, probes
-from deploy.local.process import MissingProgram, Process, after, python
+from deploy.local.processes import class_data_sharing, health_checks, jvm
+from deploy.local.processes.spec import Process, after
 from deploy.local.rendering import FOLDER, write
 
 CLUSTER = "murmuration"
@@ -43,30 +44,30 @@ def processes(settings: Settings) -> list[Process]:
         Process(
             "zookeeper",
             java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", str(conf / "zookeeper.cfg"),
-                 options=(*class_data.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
-            stage=0, ready=probes.zookeeper(settings.port(Port.ZOOKEEPER)),
+                 options=(*class_data_sharing.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
+            stage=0, ready=health_checks.zookeeper(settings.port(Port.ZOOKEEPER)),
         ),
         Process(
             "bookkeeper", after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie")),
-            stage=1, ready=probes.accepts(settings.port(Port.BOOKIE)), stop_seconds=1,
+            stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE)), stop_seconds=1,
         ),
         # Stops before the segment store: without that it does not end until it is killed.
         Process(
             "controller",
             after([settings.port(Port.ZOOKEEPER)], java(settings, "384m", "io.pravega.controller.server.Main", options=(
-                *class_data.options(settings, "controller"), f"-Dconf.file={conf / 'controller.properties'}",
+                *class_data_sharing.options(settings, "controller"), f"-Dconf.file={conf / 'controller.properties'}",
             ))),
-            stage=3, ready=probes.accepts(settings.port(Port.CONTROLLER)),
+            stage=3, ready=health_checks.accepts(settings.port(Port.CONTROLLER)),
         ),
         Process(
             "segment-store",
             after([settings.port(Port.BOOKIE)], java(
                 settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
-                    *class_data.options(settings, "segment-store"),
+                    *class_data_sharing.options(settings, "segment-store"),
                     "-XX:MaxDirectMemorySize=3g",
                     f"-Dpravega.configurationFile={conf / 'segment-store.properties'}",
                 ))),
-            stage=2, ready=probes.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=1.5,
+            stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=1.5,
         ),
     ]
 
