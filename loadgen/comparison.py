@@ -8,8 +8,13 @@ in reverse order, so that a drift of the host does not always hit the same one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
+
+from loadgen.report.page import write_report
+from loadgen.report.results import command, write_results
 
 Run = dict[str, Any]
 """One search, as `murmur load find-max --json` prints it."""
@@ -84,3 +89,22 @@ def ranking(runs: Sequence[Mapping[str, Any]], across: bool) -> list[Ranked]:
             sum(bool(found["converged"]) for found in capacities), len(capacities),
         ))
     return sorted(rows, key=lambda row: -(row.capacity or 0.0))
+
+
+def keep(folder: Path, runs: list[Run], across: bool) -> None:
+    write_results(folder, as_results(runs, across))
+    write_report(folder, runs, note(runs, across))
+
+
+def note(runs: list[Run], across: bool) -> str:
+    rows = [f"{row.variant}: {row.capacity:,.0f}/s" if row.capacity else f"{row.variant}: nothing passed"
+            for row in ranking(runs, across)]
+    return f"Median capacity over {max(run['round'] for run in runs)} round(s): " + ", ".join(rows)
+
+
+def as_results(runs: list[Run], across: bool) -> dict[str, Any]:
+    rows = [{**row._asdict(), "variant": str(row.variant)} for row in ranking(runs, across)]
+    return {
+        "kind": "comparison", "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "command": command(), "ranking": rows, "runs": runs,
+    }

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,11 @@ import click
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
-from cli.load.find_max import search
 from common import modules
 from common.process.child import python
-from loadgen.capacity import write_results
-from loadgen.comparison import MixedDurability, Run, Variant, ranking, variants
+from loadgen.comparison import MixedDurability, Run, Variant, as_results, keep, variants
 from loadgen.comparison import compare as alternate
-from loadgen.report.page import write_report
+from loadgen.find_max import search
 from loadgen.report.result import Spec
 from loadgen.stack import Instance, running
 from middleware import registry
@@ -114,22 +111,3 @@ def murmur(*words: str, quiet: bool) -> None:
                             env=os.environ, check=False)
     if result.returncode:
         raise click.ClickException(f"`murmur {' '.join(words)}` failed")
-
-
-def keep(folder: Path, runs: list[Run], across: bool) -> None:
-    write_results(folder, as_results(runs, across))
-    write_report(folder, runs, note(runs, across))
-
-
-def note(runs: list[Run], across: bool) -> str:
-    rows = [f"{row.variant}: {row.capacity:,.0f}/s" if row.capacity else f"{row.variant}: nothing passed"
-            for row in ranking(runs, across)]
-    return f"Median capacity over {max(run['round'] for run in runs)} round(s): " + ", ".join(rows)
-
-
-def as_results(runs: list[Run], across: bool) -> dict[str, Any]:
-    rows = [{**row._asdict(), "variant": str(row.variant)} for row in ranking(runs, across)]
-    return {
-        "kind": "comparison", "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": " ".join(["murmur", *sys.argv[1:]]), "ranking": rows, "runs": runs,
-    }
