@@ -31,7 +31,7 @@ test-connector:  ## all checks of Spark's data source for Pravega, against a rea
 test-browser:  ## the page in headless Chromium
 	@tests/run browser
 
-lint:  ## style and types of Python and of the page
+lint:  ## style and types of Python and of the page, and what may import what
 	@tests/run lint
 
 lock:  ## pin the Python packages of requirements*.in, with hashes; nothing moves that they do not ask to move

@@ -72,6 +72,12 @@ def modules_named(file: Path) -> Iterator[str]:
                 yield text
 
 
+def test_a_name_in_a_string_is_seen(tmp_path: Path) -> None:
+    file = tmp_path / "some.py"
+    file.write_text('"""`-m cli.demo`, in prose."""\nf("consumers.search", "web.server:app", "python:web.server")')
+    assert list(modules_named(file)) == ["consumers.search", "web.server", "web.server"]
+
+
 def test_a_module_of_another_folder_is_named_in_the_table_only() -> None:
     found = [
         f"{file.relative_to(ROOT)} names {name}"
