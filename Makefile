@@ -36,10 +36,10 @@ lint:  ## style and types of Python and of the page
 
 lock:  ## pin the Python packages of requirements*.in, with hashes; nothing moves that they do not ask to move
 	python3.11 -m venv .murmur/lock && .murmur/lock/bin/pip install --quiet pip==$(PIP) pip-tools==$(PIP_TOOLS)
-	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements.txt requirements.in
+	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements.txt requirements.in middleware/*/requirements.in
 	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements-checks.txt requirements-checks.in
 
 clean:  ## remove what was built and installed, but nothing that an instance stored
 	rm -rf .murmur/stamps .murmur/venv .murmur/lock .murmur/jars .murmur/encoder .murmur/log frontend/dist frontend/node_modules test-results *.egg-info
-	rm -rf deploy/local/*/target deploy/local/spark/files/target spark_jobs/hashtag_counts/target middleware/*/client/target spark_pravega/target spark_pravega/*/target
+	rm -rf deploy/local/*/target deploy/local/spark/files/target spark_jobs/hashtag_counts/target middleware/*/*/target spark_pravega/target spark_pravega/*/target
 	find . -name __pycache__ -type d -prune -not -path './.murmur/*' -exec rm -rf {} +

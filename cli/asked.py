@@ -19,7 +19,7 @@ from common.search.store import Store
 from common.settings import Durability, Settings
 from common.tweets import Reader
 from deploy.local.process import ends_with_parent, python
-from middleware import connect
+from middleware.registry import connect
 
 ANSWER_SECONDS = 3.0
 """In which all are asked, at once: what has not answered by then is unknown."""
@@ -60,7 +60,7 @@ def ask(settings: Settings) -> Answers:
 
 def of_middleware(settings: Settings) -> Durability | None:
     with connect(settings) as middleware:
-        return middleware.durability_in_force()
+        return middleware.admin.durability_in_force()
 
 
 def of_database(settings: Settings) -> Durability:

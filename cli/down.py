@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from cli import options
 from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
 from deploy.local import instances, processes, supervision
-from middleware import registry
+from middleware.registry import registry
 
 
 @click.command()

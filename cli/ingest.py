@@ -26,8 +26,8 @@ from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter, RunExists
 from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.source import Source
-from middleware import connect
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import connect
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def ingest(name: str | None, rate: float | None, limit: int | None, paths: tuple
         source = _source(settings, str(name), run, [*paths, *more_paths], timestamps, seed, payload)
         rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
         options = {**source.options(), "rate": rate, "limit": limit}
-        producer = middleware.producer(RAW)  # fails before there is a run, if it fails
+        producer = middleware.data.producer(RAW)  # fails before there is a run, if it fails
         try:
             manifest = ManifestWriter.create(settings, run, source.name, options)
         except (DiskFull, RunExists) as error:

@@ -16,7 +16,7 @@ from deploy.local.readiness import NotReady
 from deploy.local.state import StateRefused
 from deploy.local.supervision import NotAnswering, NotRunning
 from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
-from middleware.base import MiddlewareError
+from middleware.errors import MiddlewareError
 
 EXPECTED = (
     MissingProgram, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused, SettingsUnreadable, MiddlewareError,

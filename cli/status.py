@@ -16,7 +16,7 @@ from common.addresses import masked
 from common.held import Held
 from common.settings import Durability, Settings
 from deploy.local import processes, supervision
-from middleware import implementation
+from middleware.registry import driver
 
 
 @click.command()
@@ -44,7 +44,7 @@ def described(settings: Settings) -> dict[str, Any]:
         "url": settings.url,
         "middleware": settings.middleware,
         "durability": answers.middleware,
-        "durability_asked": implementation(settings.middleware).asks_durability,
+        "durability_asked": driver(settings.middleware).asks_durability,
         "processes": running,
         "database": {
             "path": masked(settings.database_address.removeprefix("sqlite:///")),

@@ -24,7 +24,7 @@ from common.tweets import STREAMS
 from consumers.buckets import Buckets
 from deploy.local import processes, supervision
 from ingest import archive, manifest
-from middleware import connect
+from middleware.registry import connect
 
 TIMEOUT = 2.0
 """Seconds in which Redis answers."""
@@ -79,7 +79,7 @@ def in_order(sources: Sequence[Source], found: Mapping[str, Held]) -> list[Held]
 def streams(settings: Settings) -> Iterable[Held]:
     with connect(settings) as middleware:
         for stream in STREAMS:
-            yield middleware.held(stream)
+            yield middleware.admin.held(stream)
 
 
 def database_and_index(settings: Settings) -> Iterable[Held]:

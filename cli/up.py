@@ -13,8 +13,9 @@ from common.tweets import STREAMS
 from deploy.local import class_data, instances, processes, state, supervision
 from deploy.local.process import Process
 from deploy.local.readiness import Deaths, await_ready
-from middleware import connect, registry
-from middleware.base import Middleware, MiddlewareError
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError
+from middleware.registry import connect, registry
 
 STREAMS_SECONDS = 120.0
 LOOK_SECONDS = 2.0
@@ -115,7 +116,7 @@ def create_streams(settings: Settings, deaths: Deaths) -> None:
     with connect(settings.model_copy(update={"jvm_options": class_data.of_clients(settings)})) as middleware:
         await_middleware(middleware, deaths)
         for stream in STREAMS:
-            middleware.create_stream(stream, settings.partitions)
+            middleware.admin.create_stream(stream, settings.partitions)
     click.echo(f"  {len(STREAMS)} streams exist")
 
 
@@ -125,7 +126,7 @@ def await_middleware(middleware: Middleware, deaths: Deaths) -> None:
     until = time.monotonic() + STREAMS_SECONDS
     while True:
         try:
-            return middleware.wait_until_ready(LOOK_SECONDS)
+            return middleware.admin.wait_until_ready(LOOK_SECONDS)
         except MiddlewareError:
             if time.monotonic() > until:
                 raise

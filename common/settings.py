@@ -25,6 +25,8 @@ from common.addresses import masked
 Durability = Literal["page-cache", "fsync"]
 
 PORTS_PER_INSTANCE = 50
+MIDDLEWARE_OFFSETS = range(20, 40)
+"""Those of its middleware."""
 
 ADDRESSES = ("middleware_uri", "redis_url", "milvus_uri", "database_url")
 """Settings that name servers elsewhere, and may hold a password."""
@@ -51,13 +53,15 @@ class Port(IntEnum):
     MILVUS = 2
     INGEST = 3
     WEB = 4  # first replica; the others follow, up to 8
-    ZOOKEEPER = 20
-    BOOKIE = 21
-    CONTROLLER = 22
-    CONTROLLER_REST = 23
-    SEGMENT_STORE = 24
-    KAFKA = 30
-    KAFKA_CONTROLLER = 31
+
+
+class MiddlewarePort(IntEnum):
+    """Base of the same for a middleware, which names its own. Raises ValueError for an offset that is not its."""
+
+    def __init__(self, offset: int) -> None:
+        if offset not in MIDDLEWARE_OFFSETS:
+            raise ValueError(f"{type(self).__name__}.{self.name} is {offset}, and a middleware has "
+                             f"{MIDDLEWARE_OFFSETS.start} to {MIDDLEWARE_OFFSETS.stop - 1}")
 
 
 class Place(BaseSettings):
@@ -89,10 +93,10 @@ class Settings(Place):
     port_block: int = Field(0, ge=0, description="which block of 50 ports; allocated by `murmur up`")
 
     # -- middleware
-    middleware: str = Field("pravega", description="stream store; a name of middleware.registry()")
+    middleware: str = Field("pravega", description="stream store; a name of middleware.registry.registry()")
     durability: Durability = Field("fsync", description="what an acknowledgement of the middleware means")
     middleware_uri: str = Field("", description="address of the stream store; empty: the local one")
-    namespace: str = Field("murmur", description="scope of the streams (Pravega) or prefix of the topics (Kafka)")
+    namespace: str = Field("murmur", description="what the streams of this application share in their names")
     partitions: int = Field(
         1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
     )
@@ -176,7 +180,7 @@ class Settings(Place):
     @classmethod
     def _without_password(cls, value: str) -> str:
         if "@" in value or masked(value) != value:
-            raise ValueError("neither Pravega nor Kafka takes a user or a password in its address")
+            raise ValueError("no middleware takes a user or a password in its address")
         return value
 
     @field_validator("database_url")
@@ -250,10 +254,10 @@ class Settings(Place):
         """Address of the page."""
         return f"http://127.0.0.1:{self.port(Port.PAGE)}"
 
-    def port(self, which: Port, replica: int = 0) -> int:
+    def port(self, which: Port | MiddlewarePort, replica: int = 0) -> int:
         return self.port_base + PORTS_PER_INSTANCE * self.port_block + which + replica
 
-    def address(self, which: Port) -> str:
+    def address(self, which: Port | MiddlewarePort) -> str:
         return f"127.0.0.1:{self.port(which)}"
 
     @property

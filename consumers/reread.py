@@ -6,7 +6,9 @@ import time
 import uuid
 from collections.abc import Generator
 
-from middleware.base import Middleware, Position, Unreachable
+from middleware.data import Position
+from middleware.driver import Middleware
+from middleware.errors import Unreachable
 
 POLL_EVENTS, POLL_S = 10_000, 1.0
 SILENCE_S = 30.0
@@ -22,10 +24,10 @@ def reread(
 
     Overtaken is among it: retention removed events meanwhile, and whoever needs all of them begins anew.
     """
-    group, end = f"reread-{uuid.uuid4().hex[:12]}", middleware.end(stream)
+    group, end = f"reread-{uuid.uuid4().hex[:12]}", middleware.data.end(stream)
     try:
         middleware.begin_at(stream, group, after)
-        with middleware.consumer(stream, group) as consumer:
+        with middleware.data.consumer(stream, group) as consumer:
             heard = time.monotonic()
             while not consumer.has_reached(end):
                 if events := consumer.poll(POLL_EVENTS, POLL_S):
@@ -34,4 +36,4 @@ def reread(
                 elif time.monotonic() - heard > SILENCE_S:
                     raise Unreachable(f"{stream}: nothing came for {SILENCE_S:.0f} s, before its end")
     finally:
-        middleware.forget_group(stream, group)
+        middleware.admin.forget_group(stream, group)

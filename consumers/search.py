@@ -24,8 +24,8 @@ from common.telemetry import StageTelemetry
 from common.tweets import ENRICHED, EnrichedTweet, enriched_tweet
 from consumers.parking import Parking, readable
 from consumers.runner import main
-from middleware import connect
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import connect
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from consumers.parking import Parking, readable
 from consumers.ranking import Rankings
 from consumers.reread import reread
 from consumers.runner import main
-from middleware import connect
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import connect
 
 log = logging.getLogger(__name__)
 

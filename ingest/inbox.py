@@ -20,8 +20,9 @@ from ingest.pulse import Pulse
 from ingest.resume import dead_runs, recover
 from ingest.source import Payload
 from ingest.waiting import Pushed, Waiting
-from middleware import connect
-from middleware.base import Middleware, MiddlewareError
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError
+from middleware.registry import connect
 
 log = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ class Inbox:
 
     def _run(self) -> None:
         try:
-            with connect(self._settings) as middleware, Pulse(middleware) as self._pulse:
+            with connect(self._settings) as middleware, Pulse(middleware.data) as self._pulse:
                 while not self._closing.is_set():
                     self._recover(middleware)
                     self._serve(middleware)
@@ -133,7 +134,7 @@ class Inbox:
         """Waits for the middleware and publishes what dead processes, or this one, left."""
         while not self._closing.is_set():
             try:
-                middleware.wait_until_ready(RETRY_SECONDS)
+                middleware.admin.wait_until_ready(RETRY_SECONDS)
                 for manifest in dead_runs(self._settings, SOURCE):
                     with recover(self._settings, middleware, manifest, self._closing) as publisher:
                         publisher.finish()

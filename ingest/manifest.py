@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from common import files
+from common.closing import Closing
 from common.disk import make_folder, needing_room, write_at
 from common.files import sync_folder
 from common.held import Held
 from common.settings import Settings
-from middleware.base import Closing
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -7,8 +7,9 @@ import math
 import threading
 import time
 
+from common.closing import Closing
 from common.tweets import RAW
-from middleware.base import Closing, Middleware
+from middleware.data import DataPlane
 
 log = logging.getLogger(__name__)
 
@@ -24,8 +25,8 @@ CLOSE_SECONDS = 1.0
 class Pulse(Closing):
     """The store is asked in a thread of its own: who publishes does not wait, nor does the end of the process."""
 
-    def __init__(self, middleware: Middleware) -> None:
-        self._middleware = middleware
+    def __init__(self, data: DataPlane) -> None:
+        self._data = data
         self._answered_at = math.inf  # nothing is asked before it has been found ready
         self._failed = False
         self._closing = threading.Event()
@@ -56,7 +57,7 @@ class Pulse(Closing):
     def _ask(self) -> None:
         asked_at = time.monotonic()
         try:
-            self._middleware.end(RAW)
+            self._data.end(RAW)
         except Exception as error:  # whatever it is, the process goes on
             if self._answered_at > asked_at:
                 return  # it has taken events meanwhile

@@ -16,9 +16,10 @@ from redis.retry import Retry
 from common import retention
 from common.settings import Settings
 from common.tweets import Reader
-from middleware import connect
-from middleware.base import Middleware, MiddlewareError
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError
 from middleware.readers import READERS
+from middleware.registry import connect
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ def shares(middleware: Middleware) -> dict[Reader, float]:
     for reader in READERS:
         try:
             if stands := reader.position(middleware):
-                share = middleware.retention_used(reader.stream, stands)
+                share = middleware.admin.retention_used(reader.stream, stands)
                 if share is not None:
                     found[reader.name] = share
         except (MiddlewareError, OSError) as error:  # Spark replaces the files of its checkpoints

@@ -16,8 +16,9 @@ import psutil
 from common.addresses import masked
 from common.settings import Durability, Settings
 from loadgen.failures import DiskShort
-from middleware import connect
-from middleware.base import Middleware, MiddlewareError
+from middleware.admin import Admin
+from middleware.errors import MiddlewareError
+from middleware.registry import connect, driver
 
 SECRET = {"ingest_token", "x_bearer_token"}
 PACKAGES = (
@@ -39,14 +40,13 @@ def described(settings: Settings) -> dict[str, Any]:
     makes them less than `fsync`, and neither can be asked by another connection than its own.
     """
     with connect(settings) as middleware:
-        acknowledgement = middleware.acknowledgement[settings.durability]
-        told = durability_told(middleware)
+        told = durability_told(middleware.admin)
     chosen = settings.model_dump(mode="json", exclude=SECRET | {"home", "instance", "port_block", "port_base"})
     return {
         "middleware": settings.middleware,
         "durability": settings.durability,
         "durability_told": told,
-        "acknowledgement": acknowledgement,
+        "acknowledgement": driver(settings.middleware).acknowledgement[settings.durability],
         "settings": {name: masked(value) if isinstance(value, str) else value for name, value in chosen.items()},
         "server_settings": server_settings(settings),
         "versions": versions(settings),
@@ -54,9 +54,9 @@ def described(settings: Settings) -> dict[str, Any]:
     }
 
 
-def durability_told(middleware: Middleware) -> Durability | None:
+def durability_told(admin: Admin) -> Durability | None:
     try:
-        return middleware.durability_in_force()
+        return admin.durability_in_force()
     except MiddlewareError:
         return None
 

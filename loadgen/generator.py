@@ -25,7 +25,7 @@ from ingest.publisher import Publisher
 from ingest.source import Payload, Source
 from ingest.synthetic import Size, Synthetic
 from loadgen.board import Board
-from middleware import connect
+from middleware.registry import connect
 
 CONTENTS = 1 << 17
 """Tweets made before the schedule begins, which then come in turn with ids and dates of their own: no part of the stack
@@ -84,7 +84,7 @@ class Generation:
         tweets.make_ahead(CONTENTS)
         source = Slowed(tweets, delay_us(settings, "generator"))
         with connect(settings) as middleware:
-            producer = middleware.producer(RAW)
+            producer = middleware.data.producer(RAW)
             manifest = ManifestWriter.create(settings, part.run, source.name, {**source.options(), "rate": part.rate})
             publisher = Publisher(settings, middleware, manifest, producer)
             collect_seldom()

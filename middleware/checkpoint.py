@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from common import files
-from middleware.base import MiddlewareError
+from middleware.errors import MiddlewareError
 
 VERSION = "v1"
 

@@ -10,7 +10,7 @@ from pyspark.sql.streaming import StreamingQuery
 
 from common.telemetry import StageTelemetry
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
-from middleware.base import Middleware
+from middleware.driver import Middleware
 from spark_jobs import measures, running, streams, transforms
 
 NAME = "trending"

@@ -26,9 +26,10 @@ from common.settings import Settings
 from common.tweets import BUCKET_SECONDS, Reader
 from deploy.local import supervision
 from deploy.local.supervisord import LONGEST_PAUSE_S
-from middleware import connect
-from middleware.base import Middleware, Position
+from middleware.data import Position
+from middleware.driver import Middleware
 from middleware.readers import READERS, StreamReader
+from middleware.registry import connect
 
 PROCESS: dict[Reader, str] = {
     "enrich": "spark", "trending": "spark", "search-consumer": "search", "trending-consumer": "trending",
@@ -103,7 +104,7 @@ def find_losses(middleware: Middleware, readers: Sequence[StreamReader], known: 
     """Of those that were overtaken. What is `known` is not looked for again where nothing has moved."""
     found = []
     for reader in readers:
-        head, stands = middleware.head(reader.stream), reader.position(middleware)
+        head, stands = middleware.data.head(reader.stream), reader.position(middleware)
         if stands and stands.lies_before(head):
             same = (loss for loss in known if (loss.reader, loss.stands, loss.head) == (reader, stands, head))
             found.append(next(same, None) or Loss(reader, stands, head, find(middleware, reader)))

@@ -19,7 +19,7 @@ from common.search.store import Store
 from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REJECTED, Ingest, Reader
 from consumers.reread import reread
 from ingest.manifest import Manifest, read_manifests
-from middleware.base import Middleware
+from middleware.driver import Middleware
 from middleware.readers import StreamReader
 
 DATABASE = "database"
@@ -55,7 +55,7 @@ def find(middleware: Middleware, reader: StreamReader) -> list[Lost]:
 def _tweets_not_enriched(middleware: Middleware, reader: StreamReader) -> Iterator[tuple[str, int, int]]:
     runs = _runs(middleware, reader, read_manifests(middleware.settings))
     _read(middleware, RAW, runs, Run.there)
-    cut = [stream for stream in (ENRICHED, REJECTED) if middleware.head(stream).is_cut()]
+    cut = [stream for stream in (ENRICHED, REJECTED) if middleware.data.head(stream).is_cut()]
     for stream in (ENRICHED, REJECTED):
         _read(middleware, stream, runs, partial(Run.done, place=stream))
     return lost(list(runs.values()), all_passed=True, forgets=cut)
@@ -76,7 +76,7 @@ def _tweets_not_stored(middleware: Middleware, reader: StreamReader) -> Iterator
         forgets = [DATABASE] if store.is_full() else []
     finally:
         store.close()
-    if all(len(middleware.end(stream).offsets) == 1 for stream in (RAW, ENRICHED)):
+    if all(len(middleware.data.end(stream).offsets) == 1 for stream in (RAW, ENRICHED)):
         _spare_what_was_read(runs, manifests)
     return lost(list(runs.values()), all_passed=False, forgets=forgets)
 

@@ -33,8 +33,8 @@ from common.tweets import (
     enriched_tweet,
 )
 from ingest.manifest import Manifest
-from middleware import connect
-from middleware.base import Start
+from middleware.data import Start
+from middleware.registry import connect
 
 COUNTING: tuple[Reader, ...] = ("trending", "trending-consumer")
 LONGEST_ID = 1 << 63

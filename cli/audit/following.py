@@ -28,7 +28,8 @@ from common.search.index import IndexDown
 from common.settings import Settings
 from deploy.local import supervision
 from ingest.manifest import Manifest, read_manifests
-from middleware.base import MiddlewareError, Start, StreamReplaced
+from middleware.data import Start
+from middleware.errors import MiddlewareError, StreamReplaced
 
 SETTLE_SECONDS = 2.0
 """Once nothing is missing, how long repeats are still waited for."""

@@ -15,7 +15,9 @@ from pathlib import Path
 from common.files import locked
 from common.settings import Settings
 from common.tweets import STREAMS
-from middleware.base import Middleware, MiddlewareError, Unreachable
+from middleware.admin import Admin
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError, Unreachable
 
 MOST_REMOVED = 8
 """Of the groups that others left, how many an audit removes: it takes a while where the servers still hold members."""
@@ -40,24 +42,24 @@ def own_group(middleware: Middleware) -> Iterator[str]:
         try:
             yield path.name
         finally:
-            answered = _remove(middleware, path)
+            answered = _remove(middleware.admin, path)
     if answered:
-        _remove_others(middleware, path)
+        _remove_others(middleware.admin, path)
 
 
-def _remove_others(middleware: Middleware, own: Path) -> None:
+def _remove_others(admin: Admin, own: Path) -> None:
     for left in islice(set(own.parent.glob("audit-*")) - {own}, MOST_REMOVED):
         with suppress(BlockingIOError, FileNotFoundError), locked(left):  # it is alive; another removes it
-            if not _remove(middleware, left):
+            if not _remove(admin, left):
                 return
 
 
-def _remove(middleware: Middleware, noted: Path) -> bool:
+def _remove(admin: Admin, noted: Path) -> bool:
     """Whether the servers answered; the group stays noted until every stream has let go of it."""
     kept = False
     for stream in STREAMS:
         try:
-            middleware.forget_group(stream, noted.name)
+            admin.forget_group(stream, noted.name)
         except Unreachable:  # as it would be for the others, each after a while
             return False
         except MiddlewareError:

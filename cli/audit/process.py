@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from common.settings import Settings
 from deploy.local.process import await_end, ends_with_parent
-from middleware.base import Start
+from middleware.data import Start
 
 
 class NotJudged(Exception):

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 from cli.audit.groups import own_group
 from common.tweets import STREAMS
-from middleware.base import Consumer, Middleware, Overtaken, Position, Start
+from middleware.data import Consumer, DataPlane, Position, Start
+from middleware.driver import Middleware
+from middleware.errors import Overtaken
 
 POLL_EVENTS, POLL_S = 10_000, 0.1
 
@@ -33,13 +35,13 @@ Take = Callable[[list[bytes], list[int]], None]
 class BoundedReader:
     """Hands out every event once, up to an end; for a group of its own, which commits nothing."""
 
-    def __init__(self, middleware: Middleware, stream: str, group: str, start: Start) -> None:
+    def __init__(self, data: DataPlane, stream: str, group: str, start: Start) -> None:
         self.stream = stream
         self.cuts: dict[int, Cut] = {}
         """By partition, the last cut of each that was cut before everything of it was read."""
 
-        self._middleware, self._group = middleware, group
-        self._begins = {} if start == "head" else middleware.end(stream).offsets
+        self._data, self._group = data, group
+        self._begins = {} if start == "head" else data.end(stream).offsets
         """By partition, the offset before which nothing is asked for."""
 
         self._sighted: set[int] = set(self._begins)
@@ -51,11 +53,11 @@ class BoundedReader:
         self._last: dict[int, int] = {}
         """By partition, the offset of the last event taken."""
 
-        self._consumer: Consumer = middleware.consumer(stream, group, start=start)
+        self._consumer: Consumer = data.consumer(stream, group, start=start)
 
     def end(self) -> Position:
         """Where the stream ends now."""
-        return self._middleware.end(self.stream)
+        return self._data.end(self.stream)
 
     def read_to(self, end: Position, take: Take, until: float) -> None:
         """Returns when everything before `end` was taken; raises TooLate at `until`, in monotonic seconds."""
@@ -77,9 +79,9 @@ class BoundedReader:
     def _reopen(self) -> None:
         """Goes on at the head, from which on everything is still there."""
         self._consumer.close()
-        self._consumer = self._middleware.consumer(self.stream, self._group, start="head")
+        self._consumer = self._data.consumer(self.stream, self._group, start="head")
         self._sighted.update(self._last)
-        self._gone |= self._faster(self._middleware.head(self.stream).offsets)
+        self._gone |= self._faster(self._data.head(self.stream).offsets)
 
     def _faster(self, heads: Mapping[int, int]) -> dict[int, int]:
         """Those of the offsets before which something was not taken."""
@@ -119,6 +121,6 @@ def reading(stack: ExitStack, middleware: Middleware, start: Start) -> dict[str,
     """A reader of each stream, closed with the stack."""
     group, readers = stack.enter_context(own_group(middleware)), {}
     for stream in STREAMS:
-        readers[stream] = BoundedReader(middleware, stream, group, start)
+        readers[stream] = BoundedReader(middleware.data, stream, group, start)
         stack.callback(readers[stream].close)
     return readers

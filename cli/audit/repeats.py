@@ -14,8 +14,8 @@ from common.settings import Settings
 from common.tweets import ENRICHED
 from deploy.local import supervision
 from ingest.manifest import Manifest
-from middleware import connect
-from middleware.base import SparkBinding
+from middleware.registry import connect
+from middleware.spark import SparkBinding
 
 LAG_US = 120 * 1_000_000
 """How long after the end of a run Spark may still be at its events, having died meanwhile."""
@@ -29,7 +29,7 @@ def tolerate(settings: Settings, enriched: Finding, runs: Iterable[Manifest], re
     if not enriched.duplicated:
         return enriched
     with connect(settings) as middleware:
-        binding = middleware.spark(ENRICHED)
+        binding = middleware.spark.binding(ENRICHED)
     started_us = spark_started_us(settings)
     hit = sum(repeats[run.run] for run in runs if started_us is not None and was_going_on(run, started_us))
     repeated = legitimate(hit, binding, settings.max_events_per_trigger)

@@ -18,7 +18,7 @@ from cli.audit.scratch import Pending, Scratch
 from cli.audit.seqs import Seqs
 from common.search.index import Index
 from common.search.store import Store
-from middleware.base import Start
+from middleware.data import Start
 
 EVICTED = 0
 """Stands for the position of a row that went after it was fetched: below every oldest one."""

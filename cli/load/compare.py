@@ -24,7 +24,7 @@ from loadgen.compare import MixedDurability, Run, Variant, ranking, variants
 from loadgen.compare import compare as alternate
 from loadgen.report import write_report
 from loadgen.result import Spec
-from middleware import registry
+from middleware.registry import registry
 
 CLASSES = ("page-cache", "fsync")
 

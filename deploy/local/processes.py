@@ -1,18 +1,14 @@
-"""The processes of an instance, in one list. A further middleware is a folder beside this file and one entry here."""
+"""The processes of an instance, in one list."""
 
 from __future__ import annotations
 
 import sys
-from importlib import import_module
-from types import ModuleType
 
 from common.settings import Durability, Port, Settings
 from deploy.local import class_data, probes
+from deploy.local.middlewares import deployment
 from deploy.local.process import Process, program, python
 from deploy.local.rendering import write
-
-MIDDLEWARES = {"pravega": "deploy.local.pravega", "kafka": "deploy.local.kafka"}
-"""Each module offers `processes(settings)` and `write_configuration(settings)`."""
 
 INDEX_DURABILITY: Durability = "fsync"
 """Of Milvus Lite, which cannot be asked: it syncs its file before it acknowledges rows (tests/common/search)."""
@@ -25,15 +21,11 @@ INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-time
                  "--no-control-socket")
 
 
-def middleware(settings: Settings) -> ModuleType:
-    return import_module(MIDDLEWARES[settings.middleware])
-
-
 def servers(settings: Settings) -> list[Process]:
     """What is not ours: the stream store, Redis and Milvus, without those that live elsewhere by a setting."""
     found: list[Process] = []
     if not settings.middleware_uri:
-        found += middleware(settings).processes(settings)
+        found += deployment(settings.middleware).processes(settings)
     if not settings.redis_url:
         found.append(Process(
             "redis", (program("redis-server"), str(settings.instance_dir / "redis.conf")),
@@ -96,6 +88,6 @@ def write_configuration(settings: Settings) -> None:
     for part in (settings.log_dir, settings.state_dir / "tmp", folder / "redis", folder / "nginx" / "temp"):
         part.mkdir(parents=True, exist_ok=True)
     if not settings.middleware_uri:
-        middleware(settings).write_configuration(settings)
+        deployment(settings.middleware).write_configuration(settings)
     write("redis.conf", folder / "redis.conf", settings)
     write("nginx.conf", folder / "nginx.conf", settings)

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import jpype
 
-from middleware.base import Consumer, MiddlewareError, Overtaken, Position, StreamReplaced, Unreachable
+from middleware.data import Consumer, Position
+from middleware.errors import MiddlewareError, Overtaken, StreamReplaced, Unreachable
 from middleware.pravega.group import Group, Superseded
 from middleware.pravega.jvm import pairs, raising
 

@@ -4,13 +4,14 @@ import pytest
 import redis
 
 from common import retention
+from middleware.registry import registry
 from tests.conformance.servers import running
 
 pytestmark = pytest.mark.server
 
 
 def test_shares_are_replaced_and_expire():
-    settings = running("pravega").settings()
+    settings = running(registry()[0]).settings()
     client = redis.Redis.from_url(settings.redis_address, decode_responses=True)
     prefix = "test-retention:"
     retention.write(client, prefix, {"enrich": 0.25, "trending": 1.5})

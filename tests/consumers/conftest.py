@@ -58,7 +58,7 @@ def memory(settings: Settings) -> Memory:
     """What consumers read and write."""
     made = Memory(settings)
     for stream, partitions in ((ENRICHED, 1), (HASHTAG_COUNTS, 2), (REJECTED, 1)):
-        made.create_stream(stream, partitions)
+        made.admin.create_stream(stream, partitions)
     return made
 
 

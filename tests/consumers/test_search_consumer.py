@@ -181,7 +181,7 @@ def consumer(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterat
         database_url=f"sqlite:///{tmp_path_factory.mktemp('store') / 'tweets.db'}",
     )
     memory = Memory(settings)
-    memory.create_stream(REJECTED, 1)
+    memory.admin.create_stream(REJECTED, 1)
     made = Search(settings, "0", lambda _: memory)
     yield made, memory
     made.close()

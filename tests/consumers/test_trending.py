@@ -15,7 +15,7 @@ from common.tweets import HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL, RejectedEven
 from consumers import reread as reread_module
 from consumers.ranking import HORIZON_S
 from consumers.trending import Trending
-from middleware.base import Overtaken, Unreachable
+from middleware.errors import Overtaken, Unreachable
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
 from tests.stack import eventually
@@ -47,7 +47,7 @@ def start(settings: Settings, memory: Memory, ending) -> Callable[..., Trending]
 
 
 def publish(memory: Memory, *events: bytes) -> None:
-    with memory.producer(HASHTAG_COUNTS) as producer:
+    with memory.data.producer(HASHTAG_COUNTS) as producer:
         for number, event in enumerate(events):
             producer.send(str(number), event)
 
@@ -129,7 +129,7 @@ def test_a_rebuild_takes_no_silence_for_the_end(start, memory: Memory, client, s
 
 def stalling(memory: Memory) -> list[int]:
     """Has every second poll of any consumer of `memory` find nothing; numbers of those polls."""
-    consumer, polls, stalls = memory.consumer, [0], []
+    consumer, polls, stalls = memory.data.consumer, [0], []
 
     def stalled(*arguments, **named):
         joined = consumer(*arguments, **named)

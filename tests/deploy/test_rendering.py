@@ -9,10 +9,12 @@ import pytest
 from common.settings import Port, Settings
 from deploy.local import pravega, processes, supervision
 from deploy.local.process import Process
-from deploy.local.rendering import FOLDER, render
+from deploy.local.rendering import render
+from middleware.kafka.ports import Port as KafkaPort
+from middleware.pravega.ports import Port as PravegaPort
 
-ALL = ("redis.conf", "nginx.conf", "kafka/server.properties")
-PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98}
+PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
+           "ports": PravegaPort}
 
 
 def settings(home: Path, **given: object) -> Settings:
@@ -23,9 +25,11 @@ def process(*command: str) -> Process:
     return Process("one", command, stage=3, ready=lambda started: True, environment={"RATE": "100%"})
 
 
-@pytest.mark.parametrize("template", [*ALL, *(f"pravega/{name}" for name in pravega._CONFIGURATIONS)])
+@pytest.mark.parametrize("template", ["redis.conf", "nginx.conf", "kafka/server.properties",
+                                      *(f"pravega/{name}" for name in pravega._CONFIGURATIONS)])
 def test_no_template_listens_beyond_loopback(template: str, tmp_path: Path):
-    text = render(template, settings(tmp_path), **PRAVEGA)
+    ports = KafkaPort if template.startswith("kafka/") else PravegaPort
+    text = render(template, settings(tmp_path), **{**PRAVEGA, "ports": ports})
     assert "0.0.0.0" not in text
     assert "{{" not in text
 
@@ -48,7 +52,7 @@ def test_the_segment_store_forgets_what_is_old_before_its_cache_holds_writers_ba
 
 @pytest.mark.parametrize(("durability", "flushed"), [("fsync", True), ("page-cache", False)])
 def test_durability_decides_whether_the_broker_flushes(durability: str, flushed: bool, tmp_path: Path):
-    text = render("kafka/server.properties", settings(tmp_path, durability=durability))
+    text = render("kafka/server.properties", settings(tmp_path, durability=durability), ports=KafkaPort)
     assert ("log.flush.interval.messages=1\n" in text) is flushed
 
 
@@ -81,11 +85,3 @@ def test_a_path_too_long_for_a_socket_is_replaced_by_a_short_one(tmp_path: Path)
     assert len(str(path)) <= supervision.SOCKET_PATH_BYTES
     assert path != supervision.socket_path(settings(tmp_path / ("y" * 100)))
     assert supervision.socket_path(settings(Path("/m"))) == Path("/m/instances/one/supervisor.sock")
-
-
-def test_every_middleware_of_the_deployment_has_its_pom_and_is_known():
-    from middleware import registry
-
-    for name in registry():
-        assert name in processes.MIDDLEWARES
-        assert (FOLDER / name / "pom.xml").exists()

@@ -20,7 +20,7 @@ from deploy.local.readiness import Deaths, NotReady
 from deploy.local.repeats import KEPT
 from deploy.local.supervisord import LONGEST_PAUSE_S, SOON_S, next_pause
 from ingest.readback import READ_SECONDS
-from middleware import registry
+from middleware.registry import registry
 from tests.deploy.conftest import Start
 from tests.deploy.supervised import ready, running
 from tests.memory import Memory

@@ -19,6 +19,7 @@ from typing import Any
 import psutil
 import pytest
 
+from deploy.local.middlewares import deployment
 from ingest.manifest import read_manifests, runs_dir
 from tests.stack import Stack, eventually
 
@@ -74,9 +75,8 @@ def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
 
 @contextmanager
 def held_store(stack: Stack) -> Iterator[None]:
-    stores = ("segment-store", "kafka", "broker")
-    paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]
-    assert paused
+    store, *_ = deployment(stack.settings().middleware).killed
+    paused = stack.pids()[store]
     try:
         for pid in paused:
             os.kill(pid, signal.SIGSTOP)

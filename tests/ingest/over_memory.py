@@ -25,7 +25,7 @@ def settings_in(home: Path, **more: Any) -> Settings:
 
 def memory(settings: Settings, partitions: int = 2) -> Memory:
     made = Memory(settings)
-    made.create_stream(RAW, partitions)
+    made.admin.create_stream(RAW, partitions)
     return made
 
 
@@ -40,7 +40,7 @@ def publish(publisher: Publisher, count: int) -> None:
 def others(middleware: Memory, run: str, first: int, count: int) -> None:
     """Another ingester's events."""
     stamper = Stamper("test", run, 1 << 20)
-    with middleware.producer(RAW) as producer:
+    with middleware.data.producer(RAW) as producer:
         for seq, payload in enumerate(payloads(count), first):
             producer.send(payload.author_id, stamper.event(seq, 5, payload))
 

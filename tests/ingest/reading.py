@@ -10,7 +10,7 @@ import orjson
 from common.settings import Settings
 from common.tweets import RAW
 from consumers.reread import reread
-from middleware import connect
+from middleware.registry import connect
 
 
 def published(settings: Settings, run: str) -> list[dict[str, Any]]:

@@ -40,8 +40,8 @@ def goes_through(body: bytes) -> None:
     assert entry is not None
     assert (entry.seq, entry.sent_at_us) == (7, 5)
     memory = Memory(SETTINGS)
-    memory.create_stream(RAW, 1)
-    with memory.producer(RAW) as producer:
+    memory.admin.create_stream(RAW, 1)
+    with memory.data.producer(RAW) as producer:
         for archived in (Archived(7, 5, payload), entry, Archived(7, 5, created_now(payload, 5))):
             producer.send(archived.payload.author_id, STAMPER.event(*archived))
     published, recovered, dated = memory.events(RAW)

@@ -25,7 +25,7 @@ from ingest.manifest import Manifest, ManifestWriter, read_manifests
 from ingest.publisher import Publisher
 from ingest.source import Payload
 from ingest.waiting import Pushed, Waiting
-from middleware.base import Unreachable
+from middleware.errors import Unreachable
 from tests.ingest.bodies import bodies
 from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs
 from tests.memory import Memory
@@ -169,7 +169,7 @@ def test_a_store_that_is_held_makes_it_not_ready_and_holds_up_neither_a_push_nor
     monkeypatch.setattr("ingest.pulse.SILENT_SECONDS", 0.05)
     monkeypatch.setattr("ingest.pulse.CLOSE_SECONDS", 0.05)
     monkeypatch.setattr("ingest.readback.CLOSE_SECONDS", 0.05)
-    monkeypatch.setattr(middleware, "end", lambda _: held.wait(20))
+    monkeypatch.setattr(middleware.data, "end", lambda _: held.wait(20))
     assert eventually(lambda: client.get("/readyz").status_code == 503)
     assert push(client).status_code == 200
     assert client.get("/readyz").status_code == 200  # that was an answer
@@ -185,7 +185,7 @@ def test_an_answer_that_nobody_expected_makes_it_not_ready_and_no_more(
     client: FlaskClient, middleware: Memory, monkeypatch: pytest.MonkeyPatch, ended: threading.Event
 ) -> None:
     with monkeypatch.context() as odd:
-        odd.setattr(middleware, "end", lambda _: 1 / 0)
+        odd.setattr(middleware.data, "end", lambda _: 1 / 0)
         assert eventually(lambda: client.get("/readyz").status_code == 503)
     assert eventually(lambda: client.get("/readyz").status_code == 200)
     assert push(client).status_code == 200

@@ -18,7 +18,7 @@ from ingest import archive
 from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher, Stranded
 from ingest.resume import dead_runs, recover
-from middleware.base import Unreachable
+from middleware.errors import Unreachable
 from tests.common.search.servers import redis_server
 from tests.ingest.over_memory import RUN, each_once, eventually, payloads, publish, seqs, settings_in
 from tests.memory import Memory, MemoryProducer

@@ -20,11 +20,11 @@ def memory(monkeypatch) -> Memory:
     monkeypatch.setattr(retention, "READERS", GROUPS)
     memory = Memory(Settings(stream_retention_bytes=20))
     for stream in (ENRICHED, HASHTAG_COUNTS):
-        memory.create_stream(stream, 1)
-        with memory.producer(stream) as producer:
+        memory.admin.create_stream(stream, 1)
+        with memory.data.producer(stream) as producer:
             for number in range(10):
                 producer.send("k", b"%d" % number)
-    with memory.consumer(ENRICHED, "search") as consumer:
+    with memory.data.consumer(ENRICHED, "search") as consumer:
         consumer.poll(5, 0)
         consumer.commit()
     return memory

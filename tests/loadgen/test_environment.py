@@ -8,7 +8,7 @@ from common.settings import Durability, Settings
 from loadgen import environment
 from loadgen.environment import check_disk, described, durability_told, host, server_settings, versions
 from loadgen.failures import DiskShort
-from tests.memory import Memory
+from tests.memory import Memory, MemoryAdmin
 
 
 def settings(tmp_path: Path, **chosen: object) -> Settings:
@@ -40,12 +40,18 @@ def test_host_and_versions_are_known(tmp_path: Path) -> None:
     assert versions(chosen)["python"].startswith("3.")
 
 
+class LooseAdmin(MemoryAdmin):
+    def durability_in_force(self) -> Durability | None:
+        self._memory.answer()
+        return "page-cache"
+
+
 class Loose(Memory):
     """Its server was started with another durability than the one that is configured."""
 
-    def durability_in_force(self) -> Durability | None:
-        self._answer()
-        return "page-cache"
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self.admin = LooseAdmin(self)
 
 
 @pytest.mark.parametrize(("down", "told"), [(False, "page-cache"), (True, None)])
@@ -57,7 +63,7 @@ def test_the_durability_that_the_server_tells_stands_beside_the_one_configured(
     monkeypatch.setattr(environment, "connect", lambda _: memory)
     found = described(memory.settings)
     assert (found["durability"], found["durability_told"]) == ("fsync", told)
-    assert durability_told(memory) == told
+    assert durability_told(memory.admin) == told
 
 
 def test_no_password_of_an_address_is_in_a_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

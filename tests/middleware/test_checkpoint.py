@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from common import files
-from middleware.base import MiddlewareError
 from middleware.checkpoint import Checkpoint
+from middleware.errors import MiddlewareError
 
 INITIAL = ("0", "\0v1\n")
 

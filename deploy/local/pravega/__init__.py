@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from common.settings import Port, Settings
+from common.settings import Settings
 from deploy.local import class_data, jvm, probes
+from deploy.local.middlewares import Deployment
 from deploy.local.process import MissingProgram, Process, after, python
 from deploy.local.rendering import FOLDER, write
+from middleware.pravega.ports import Port
 
 CLUSTER = "murmuration"
 ZNODE = f"/pravega/{CLUSTER}"
@@ -34,7 +36,7 @@ def write_configuration(settings: Settings) -> None:
     for name in _CONFIGURATIONS:
         write(f"pravega/{name}", settings.state_dir / "conf" / name, settings,
               cluster=CLUSTER, znode=ZNODE, containers=CONTAINERS, cache_bytes=CACHE_BYTES,
-              disk_full=DISK_FULL)
+              disk_full=DISK_FULL, ports=Port)
 
 
 def processes(settings: Settings) -> list[Process]:
@@ -85,3 +87,9 @@ def java(
 def patched(settings: Settings) -> Path:
     """Jar of the classes that are not used as published (Patches.java). Java says nothing if it is missing."""
     return settings.jar_dir / "pravega" / "patched" / "pravega.jar"
+
+
+DEPLOYMENT = Deployment(
+    write_configuration, processes, syncing="bookkeeper", killed=("segment-store", "bookkeeper"),
+    http_ports=frozenset({Port.CONTROLLER_REST}),
+)

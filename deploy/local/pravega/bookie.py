@@ -12,9 +12,10 @@ import time
 from pathlib import Path
 
 from common import files
-from common.settings import Port, Settings
+from common.settings import Settings
 from deploy.local import class_data
 from deploy.local.pravega import DISK_FULL, ZNODE, java
+from middleware.pravega.ports import Port
 
 BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
 REGIONS = "4m"

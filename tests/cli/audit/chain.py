@@ -33,7 +33,7 @@ from common.tweets import (
     to_json,
 )
 from ingest.manifest import Manifest
-from middleware.base import Start
+from middleware.data import Start
 from tests.memory import Memory
 
 ALL = ("published", "enriched", "ranked", "stored", "indexed")
@@ -97,7 +97,7 @@ class Chain:
         self.settings.state_dir.mkdir(parents=True, exist_ok=True)
         self.memory = Memory(self.settings)
         for stream in STREAMS:
-            self.memory.create_stream(stream, partitions)
+            self.memory.admin.create_stream(stream, partitions)
         self.store = Store(f"sqlite:///{folder}/tweets.db", database_rows)
         self.index, self.rankings = Ids(index_rows), Rankings()
         self.manifests: dict[str, Manifest] = {}
@@ -156,7 +156,7 @@ class Chain:
         self.send(REJECTED, [("", to_json(rejected))])
 
     def send(self, stream: str, events: Iterable[tuple[str, bytes]]) -> None:
-        with self.memory.producer(stream) as producer:
+        with self.memory.data.producer(stream) as producer:
             for key, event in events:
                 producer.send(key, event)
 

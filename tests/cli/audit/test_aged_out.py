@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, TOTAL, Ingest, RejectedEvent, to_json
-from middleware.base import Start
+from middleware.data import Start
 from tests.cli.audit.chain import LONG_AGO_S, Chain, check_sums, missing
 
 

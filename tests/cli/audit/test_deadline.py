@@ -25,7 +25,8 @@ from cli.audit.reader import TooLate
 from cli.audit.repeats import legitimate
 from common.settings import Settings
 from ingest.manifest import Manifest
-from middleware.base import SparkBinding, Unreachable
+from middleware.errors import Unreachable
+from middleware.spark import SparkBinding
 from tests.cli.audit.chain import ALL, Chain
 
 
@@ -165,7 +166,7 @@ def test_only_repeats_of_runs_that_a_dead_spark_was_at_are_legitimate(
     chain: Chain, monkeypatch: pytest.MonkeyPatch, started_s: int | None, finished: bool, repeated: int
 ) -> None:
     monkeypatch.setattr(repeats, "connect", lambda settings: chain.memory)
-    monkeypatch.setattr(chain.memory, "spark", lambda stream: AT_LEAST_ONCE, raising=False)
+    monkeypatch.setattr(chain.memory.spark, "binding", lambda stream: AT_LEAST_ONCE, raising=False)
     monkeypatch.setattr(repeats, "spark_started_us", lambda settings: started_s and started_s * S)
     runs = [Manifest("hit", "test", 100 * S, finished=finished, changed_at_us=200 * S),
             Manifest("later", "test", 3000 * S)]

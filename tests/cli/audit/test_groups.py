@@ -10,7 +10,7 @@ import pytest
 
 from cli.audit import groups
 from common.tweets import STREAMS
-from middleware.base import MiddlewareError, UnknownStream
+from middleware.errors import MiddlewareError, UnknownStream
 from tests.cli.audit.chain import Chain
 
 KILLED = """
@@ -24,7 +24,7 @@ from tests.memory import Memory
 
 memory = Memory(Settings(home=Path(sys.argv[1]), instance="chain"))
 for stream in STREAMS:
-    memory.create_stream(stream, 1)
+    memory.admin.create_stream(stream, 1)
 with ExitStack() as stack:
     reading(stack, memory, "head")
     print(*memory.logs[RAW].groups, flush=True)
@@ -40,7 +40,7 @@ def other(chain: Chain) -> Iterator[subprocess.Popen[str]]:
     assert child.stdout
     name = child.stdout.readline().strip()
     for stream in STREAMS:
-        chain.memory.consumer(stream, name).close()
+        chain.memory.data.consumer(stream, name).close()
     yield child
     child.kill()
     child.communicate()
@@ -84,12 +84,12 @@ def test_a_group_that_one_stream_keeps_is_removed_from_the_others(
     chain: Chain, monkeypatch: pytest.MonkeyPatch, left: list[str]
 ) -> None:
     """Be it the audit's own or one of those that others left, which does not hold up the next of those either."""
-    forget, noted = chain.memory.forget_group, groups.folder(chain.settings)
+    forget, noted = chain.memory.admin.forget_group, groups.folder(chain.settings)
     noted.mkdir()
     for name in left:
         (noted / name).touch()
         for stream in STREAMS:
-            chain.memory.consumer(stream, name).close()
+            chain.memory.data.consumer(stream, name).close()
 
     def refusing(stream: str, group: str) -> None:
         if stream == STREAMS[0] and (group == "audit-1" or not left):
@@ -97,7 +97,7 @@ def test_a_group_that_one_stream_keeps_is_removed_from_the_others(
         forget(stream, group)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chain.memory, "forget_group", refusing)
+        patch.setattr(chain.memory.admin, "forget_group", refusing)
         with chain.audit():
             pass
     assert held(chain) == len(list(noted.iterdir())) == 1
@@ -119,7 +119,7 @@ def test_no_audit_removes_more_than_some(chain: Chain, monkeypatch: pytest.Monke
 
 def test_others_go_though_the_own_one_is_kept(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "MOST_REMOVED", 2)
-    forget, noted = chain.memory.forget_group, groups.folder(chain.settings)
+    forget, noted = chain.memory.admin.forget_group, groups.folder(chain.settings)
     noted.mkdir()
     left = ["audit-1", "audit-2"]
     for name in left:
@@ -130,7 +130,7 @@ def test_others_go_though_the_own_one_is_kept(chain: Chain, monkeypatch: pytest.
             raise MiddlewareError(f"{stream} keeps {group}")
         forget(stream, group)
 
-    monkeypatch.setattr(chain.memory, "forget_group", refusing)
+    monkeypatch.setattr(chain.memory.admin, "forget_group", refusing)
     with chain.audit():
         (own,) = {path.name for path in noted.iterdir()} - set(left)
     assert [path.name for path in noted.iterdir()] == [own]

@@ -13,7 +13,8 @@ import pytest
 
 from cli.audit.reader import TooLate
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, EnrichedTweet, HashtagCount, to_json
-from middleware.base import Consumer, Middleware
+from middleware.data import Consumer
+from middleware.driver import Middleware
 from tests.cli.audit.chain import Chain, Rankings, missing
 
 HASHTAGS = 20
