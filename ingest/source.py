@@ -14,6 +14,9 @@ GROUP_BYTES = 16 << 20
 """A source that does not know how large its payloads are ends a group at this size."""
 
 
+RESERVED = frozenset(("ingest", "raw_base64", "oversize"))
+"""Names of ours, beside which a payload's own fields stand in an event."""
+
 KEY_CHARACTERS = 64
 """An author is known by at most so many characters; those of X have 19 digits."""
 
@@ -59,15 +62,14 @@ class Source(ABC):
 
 
 def examine(body: bytes) -> Payload:
-    """Payload of bytes from outside, whatever they are. A stamp that they bring along is taken off."""
+    """Payload of bytes from outside, whatever they are. What they bring along under names of ours is taken off."""
     body = body.strip(b" \t\r\n")
     parsed = parse(body)
     if not isinstance(parsed, dict):
         return Payload(body, None, "")
     tweet: bytes | None = body
-    if "ingest" in parsed:
-        del parsed["ingest"]
-        tweet = dump(parsed)
+    if not RESERVED.isdisjoint(parsed):
+        tweet = dump({name: value for name, value in parsed.items() if name not in RESERVED})
     elif not parsed:
         tweet = b"{}"
     data = parsed.get("data")

@@ -44,6 +44,11 @@ def test_a_stamp_from_outside_is_taken_off() -> None:
     assert event(b'{"ingest":{"run":"other","seq":1},"data":{"id":"1"}}') == {"ingest": STAMP, "data": {"id": "1"}}
 
 
+@pytest.mark.parametrize("name", ["raw_base64", "oversize"])
+def test_what_stands_for_a_payload_is_taken_off_one_that_has_it(name: str) -> None:
+    assert event(b'{"%b":5,"data":{"id":"1"}}' % name.encode()) == {"ingest": STAMP, "data": {"id": "1"}}
+
+
 def test_a_lone_surrogate_is_json() -> None:
     payload = examine(rb'{"data":{"text":"\ud83d"}}')
     assert payload.tweet is not None
