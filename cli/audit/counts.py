@@ -11,7 +11,7 @@ from cli.audit.ranking import RankingLedger
 from cli.audit.reader import BoundedReader, TooLate, latest
 from cli.audit.tallies import Bucket
 from common.settings import Settings
-from common.tweets import hashtag_count
+from common.tweets import SlotCount, hashtag_count
 
 BUCKETS_PER_QUERY = 100
 
@@ -63,9 +63,11 @@ class RankingCounts:
             except msgspec.MsgspecError:
                 self.unreadable += 1
                 continue
-            key = count["bucket_start"], count["hashtag"]
             cut = self._reader.cuts.get(partition)
             if cut and cut.since_us is None:
-                cut.since_us = key[0] * 1_000_000
-            highest[key] = max(highest.get(key, 0), count["count"])
+                cut.since_us = count.bucket_start * 1_000_000
+            if isinstance(count, SlotCount):
+                continue
+            key = count.bucket_start, count.hashtag
+            highest[key] = max(highest.get(key, 0), count.count)
         self._ranking.streamed(highest)

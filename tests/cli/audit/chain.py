@@ -27,7 +27,9 @@ from common.tweets import (
     REJECTED,
     STREAMS,
     TOTAL,
+    BucketCount,
     EnrichedTweet,
+    HashtagCount,
     Ingest,
     RejectedEvent,
     to_json,
@@ -45,6 +47,12 @@ class Stamped(msgspec.Struct):
 
 
 stamped = msgspec.json.Decoder(Stamped).decode
+
+
+def counted(start: int, hashtag: str, count: int) -> bytes:
+    """A row of `hashtag-counts`: of a hashtag, or of the whole bucket."""
+    counts = start, BUCKET_SECONDS, count, 0, 0
+    return to_json(HashtagCount(*counts, hashtag) if hashtag else BucketCount(*counts))
 
 
 class Rankings:

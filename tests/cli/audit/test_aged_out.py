@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import orjson
 import pytest
 
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, TOTAL, Ingest, RejectedEvent, to_json
 from middleware.base import Start
-from tests.cli.audit.chain import LONG_AGO_S, Chain, check_sums, missing
+from tests.cli.audit.chain import LONG_AGO_S, Chain, check_sums, counted, missing
 
 
 def test_what_aged_out_of_each_store_is_found_and_nothing_is_missing(chain: Chain) -> None:
@@ -157,9 +156,8 @@ def test_counts_that_were_cut_off_before_a_late_one_aged_out(chain: Chain) -> No
     chain.now_s = LONG_AGO_S
     tweets = chain.enrich(chain.publish("r", 10))
     chain.search(tweets)
-    late = {"bucket_start": LONG_AGO_S // BUCKET_SECONDS * BUCKET_SECONDS - 300, "bucket_seconds": BUCKET_SECONDS,
-            "hashtag": "a", "count": 1, "min_sent_us": 0, "max_sent_us": 0}
-    chain.send(HASHTAG_COUNTS, [("a", b"gone"), ("a", orjson.dumps(late))])
+    late = counted(LONG_AGO_S // BUCKET_SECONDS * BUCKET_SECONDS - 300, "a", 1)
+    chain.send(HASHTAG_COUNTS, [("a", b"gone"), ("a", late)])
     chain.memory.truncate(HASHTAG_COUNTS, 1)
     stages = chain.stages()
     assert (stages["ranked"].missing, stages["ranked"].aged_out) == (0, 10)
@@ -219,7 +217,6 @@ def test_a_bucket_is_looked_for_in_redis_while_it_is_kept_before_and_after_a_reb
     chain.now_s -= 1000
     chain.rankings.kept_s = str(kept_s)
     chain.search(chain.enrich(chain.publish("r", 10)))
-    bucket = {"bucket_start": chain.now_s // BUCKET_SECONDS * BUCKET_SECONDS, "bucket_seconds": BUCKET_SECONDS,
-              "count": 10, "min_sent_us": 0, "max_sent_us": 0}
-    chain.send(HASHTAG_COUNTS, [(tag, orjson.dumps({**bucket, "hashtag": tag})) for tag in ("a", TOTAL)])
+    start = chain.now_s // BUCKET_SECONDS * BUCKET_SECONDS
+    chain.send(HASHTAG_COUNTS, [(tag, counted(start, tag, 10)) for tag in ("a", TOTAL)])
     assert not missing(chain.stages())

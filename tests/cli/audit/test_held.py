@@ -8,13 +8,12 @@ import tracemalloc
 import types
 from typing import Any
 
-import orjson
 import pytest
 
 from cli.audit.reader import TooLate
-from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, EnrichedTweet, HashtagCount, to_json
+from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, EnrichedTweet, to_json
 from middleware.base import Consumer, Middleware
-from tests.cli.audit.chain import Chain, Rankings, missing
+from tests.cli.audit.chain import Chain, Rankings, counted, missing
 
 HASHTAGS = 20
 APART = (types.ModuleType, types.FunctionType, type, Middleware, Consumer, Rankings)
@@ -45,9 +44,8 @@ def tweeted(chain: Chain, buckets: int) -> None:
         chain.send(ENRICHED, [("", to_json(tweet)) for tweet in tweets])
         chain.rank(tweets)
         chain.search(tweets)
-        counts = [HashtagCount(bucket_start=start, bucket_seconds=BUCKET_SECONDS, hashtag=tag, count=count,
-                               min_sent_us=0, max_sent_us=0) for tag, count in chain.rankings.buckets[start].items()]
-        chain.send(HASHTAG_COUNTS, [("", orjson.dumps(count)) for count in counts])
+        chain.send(HASHTAG_COUNTS, [(tag, counted(start, tag, count))
+                                    for tag, count in chain.rankings.buckets[start].items()])
 
 
 @pytest.mark.parametrize("ago_s", [0, 7 * 86_400])
