@@ -21,6 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from common import files
 from common.addresses import masked
+from common.tweets import StageName
 
 Durability = Literal["page-cache", "fsync"]
 
@@ -139,7 +140,7 @@ class Settings(Place):
     search_cache_s: int = Field(30, description="how long a search result stays in Redis")
 
     # -- experiments
-    slow_stage: Literal["", "published", "enriched", "ranked", "searchable", "generator"] = Field(
+    slow_stage: Literal["", StageName, "generator"] = Field(
         "", description="slowed on purpose, so that tests see what an experiment makes of it; empty: none"
     )
     slow_stage_us: int = Field(0, ge=0, description="µs by which each tweet is slowed there")

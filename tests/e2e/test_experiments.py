@@ -19,12 +19,12 @@ from typing import Any
 import psutil
 import pytest
 
+from common.tweets import STAGES
 from ingest.manifest import read_manifests, runs_dir
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
-STAGES = ("published", "enriched", "ranked", "searchable")
 PATIENT = ("--slo-ms", "60000", "--settle", "10", "--warm-up", "15")
 
 
