@@ -184,7 +184,8 @@ class PravegaConsumer(Consumer):
         while True:
             seen = group or self._tried("reading the group", self._read)
             group = None
-            if changed := self._tried("changing the group", lambda seen=seen: self._update(seen, change)):  # type: ignore[misc]
+            if changed := self._tried(
+                    "changing the group", lambda seen=seen: self._update(seen, change)):  # type: ignore[misc]
                 return changed
 
     def _read(self) -> Group:

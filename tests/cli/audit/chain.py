@@ -177,8 +177,9 @@ class Chain:
     def audit(self, start: Start = "head") -> Iterator[Collector]:
         with ExitStack() as stack:
             readers = reading(stack, self.memory, start)
-            collector = Collector(self.settings, readers, self.store, self.index, self.rankings,  # type: ignore[arg-type]
-                                  start, read_lost(self.settings))
+            collector = Collector(
+                self.settings, readers, self.store, self.index, self.rankings, start,  # type: ignore[arg-type]
+                read_lost(self.settings))
             stack.callback(collector.close)
             yield collector
 

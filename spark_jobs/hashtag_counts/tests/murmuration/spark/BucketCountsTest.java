@@ -18,7 +18,8 @@ class BucketCountsTest {
         counts.add(new Tweet(2, 0, 199L, List.of("a", "b")));
         counts.add(new Tweet(3, 0, -1L, List.of()));
         counts.add(new Tweet(4, 0, null, List.of()));
-        assertEquals(List.of(" 1 -1..-1", " 2 150..199", " 4 -1..199", "a 2 150..199", "b 1 199..199"), changed(counts));
+        assertEquals(List.of(" 1 -1..-1", " 2 150..199", " 4 -1..199", "a 2 150..199", "b 1 199..199"),
+            changed(counts));
     }
 
     @Test
