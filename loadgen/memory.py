@@ -1,7 +1,7 @@
 """Memory that is free stays the machine's own while experiments run: `python -m loadgen.memory`, a process beside them.
 
 A hypervisor finds memory for a guest when a page is touched first, at many times the cost of a page that was in use
-before (docs/performance.md has figures), and takes back what lies free for some seconds, in blocks of megabytes.
+before (docs/lab has figures), and takes back what lies free for some seconds, in blocks of megabytes.
 Experiments fill gigabytes of page cache, and what they cost should not depend on what the machine did in the hours
 before. So free memory is touched before each, and one page of every block stays taken, which keeps the others with the
 guest: 0.4 % of them. Where memory is the machine's own this takes seconds and changes nothing.
