@@ -1,0 +1,41 @@
+"""Links of the documentation lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+
+def pages() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [page for name in listed.splitlines() if (page := ROOT / name).exists()]
+
+
+def anchors(page: Path) -> set[str]:
+    """Of the headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", heading).strip().lower()).replace(" ", "-")
+            for heading in headings}
+
+
+def test_every_link_within_the_repository_leads_somewhere() -> None:
+    broken = []
+    for page in pages():
+        for number, line in enumerate(page.read_text().splitlines(), 1):
+            for target in re.findall(r"\]\(([^)\s]+)\)", line):
+                path, _, anchor = target.partition("#")
+                file = page.parent / path if path else page
+                if "://" not in target and not (
+                        file.exists() and (not anchor or file.suffix != ".md" or anchor in anchors(file))):
+                    broken.append(f"{page.relative_to(ROOT)}:{number}: {target}")
+    assert broken == []
+
+
+def test_every_page_of_docs_is_in_its_index() -> None:
+    index = (ROOT / "docs/README.md").read_text()
+    missing = [page.name for page in pages() if page.parent == ROOT / "docs" and page.name != "README.md"
+               and f"({page.name})" not in index]
+    assert missing == []
