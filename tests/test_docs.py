@@ -39,3 +39,12 @@ def test_every_page_of_docs_is_in_its_index() -> None:
     missing = [page.name for page in pages() if page.parent == ROOT / "docs" and page.name != "README.md"
                and f"({page.name})" not in index]
     assert missing == []
+
+
+def test_the_newest_release_of_the_changelog_is_the_version() -> None:
+    releases = re.findall(r"^## \[(.+?)\](?: - (\S+))?$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert releases[0] == ("Unreleased", "")
+    newest, dated = releases[1]
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", dated)
+    assert f'version = "{newest}"' in (ROOT / "pyproject.toml").read_text()
+    assert f'"version": "{newest}"' in (ROOT / "frontend/package.json").read_text()
