@@ -29,7 +29,7 @@ T = TypeVar("T")
 DEPENDENCY_DOWN = (MiddlewareError, redis.RedisError, SQLAlchemyError, OSError)
 """What is tried again: servers that are away, disks and memories that are full (IndexDown is an OSError).
 
-Anything else is a fault of the program and ends it.
+Anything else is a bug and ends the process.
 """
 
 RETRY_S = 120.0

@@ -139,10 +139,10 @@ def _offered(evidence: Evidence) -> Finding:
     if share >= ON_SCHEDULE_SHARE:
         return Finding(True, figure, detail=detail)
     if offered.blocked >= offered.late:
-        return Finding(False, f"{figure}, the others held up in send", PUBLISHED, detail)
+        return Finding(False, f"{figure}, the others met back-pressure in send", PUBLISHED, detail)
     if evidence.idle_cpu < IDLE_SHARE:
         return Finding(False, f"{figure}, with {evidence.idle_cpu:.1%} of the CPU idle", "host", detail)
-    return Finding(False, f"{figure}, though not held up and {evidence.idle_cpu:.0%} of the CPU idle", "generator",
+    return Finding(False, f"{figure}, without back-pressure and {evidence.idle_cpu:.0%} of the CPU idle", "generator",
                    detail)
 
 

@@ -1,6 +1,6 @@
 """Vectors of the newest tweets in Milvus (Milvus Lite on a laptop, by URI any other).
 
-The index is a row of slices: collections of `slice_rows` consecutive positions of the store each. A tweet's slice
+The index is a row of shards: collections of `shard_rows` consecutive positions of the store each. A tweet's shard
 follows from its position, so writing it again finds its row, and the oldest tweets go by dropping a whole collection.
 Deleting rows instead would leave them in memory, and search would go on scanning them (Milvus Lite has no partitions).
 """
@@ -30,7 +30,7 @@ from common.search.rows import MAX_LANG, IndexRows, Operation, WriteRequest
 from common.search.store import Store
 from common.settings import Settings
 
-SLICES = 2
+SHARDS = 2
 """A search asks each of them: many make it slow, few keep more than wanted."""
 
 INSERT_ROWS = 400
@@ -53,19 +53,19 @@ class Index:
     """Thread-safe; connects at its first use."""
 
     def __init__(self, uri: str, prefix: str, max_rows: int) -> None:
-        """`prefix` begins the names of the collections; the index keeps `max_rows` and up to a slice more."""
+        """`prefix` begins the names of the collections; the index keeps `max_rows` and up to a shard more."""
         self._uri, self._prefix = uri, prefix
-        self.slice_rows = max(1, -(-max_rows // SLICES))
-        self._shape = f"{self.slice_rows}x{DIMENSIONS}"
+        self.shard_rows = max(1, -(-max_rows // SHARDS))
+        self._shape = f"{self.shard_rows}x{DIMENSIONS}"
         self._connected: MilvusClient | None = None
         self._connecting = Lock()
         # One request at a time, since Milvus Lite answers in turn: a search waits behind each that is there before it.
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="index-write")
-        self._readers = ThreadPoolExecutor(SLICES + 1, thread_name_prefix="index-search")
-        self._slices: set[int] = set()
+        self._readers = ThreadPoolExecutor(SHARDS + 1, thread_name_prefix="index-search")
+        self._shards: set[int] = set()
         self._oldest_kept = 0
         self._searched: list[int] = []
-        """Which slices there were at the last search."""
+        """Which shards there were at the last search."""
 
     @classmethod
     def open(cls, settings: Settings) -> Self:
@@ -73,13 +73,13 @@ class Index:
         prefix = f"murmur_{settings.instance}_{settings.middleware}_tweets".replace("-", "_")
         return cls(settings.milvus_address, prefix, settings.index_max_rows)
 
-    def slice_of(self, position: Positions) -> Positions:
-        """Number of the slice that holds a position, or of each that holds one of several."""
-        return (position - 1) // self.slice_rows
+    def shard_of(self, position: Positions) -> Positions:
+        """Number of the shard that holds a position, or of each that holds one of several."""
+        return (position - 1) // self.shard_rows
 
     def horizon(self, newest_position: int) -> int:
         """Lowest position that the index keeps when `newest_position` is the last; what is below has aged out."""
-        return max(0, self.slice_of(newest_position) - SLICES) * self.slice_rows + 1
+        return max(0, self.shard_of(newest_position) - SHARDS) * self.shard_rows + 1
 
     def insert(self, blocks: Iterable[IndexRows]) -> None:
         """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return.
@@ -103,66 +103,66 @@ class Index:
             conditions.append(f"created_at_us >= {round(since.timestamp() * 1e6)}")
         condition = " and ".join(conditions)
 
-        def in_slice(number: int) -> list[tuple[int, float]]:
-            return self._search_slice(number, vector, limit, condition)
+        def in_shard(number: int) -> list[tuple[int, float]]:
+            return self._search_shard(number, vector, limit, condition)
 
-        # All at once, with the question which slices there are: they wait together for a write that Milvus is busy
+        # All at once, with the question which shards there are: they wait together for a write that Milvus is busy
         # with, instead of each for another one.
-        asked = {number: self._readers.submit(in_slice, number) for number in self._searched}
-        self._searched = self.slices()
-        answers = [asked.get(number) or self._readers.submit(in_slice, number) for number in self._searched]
+        asked = {number: self._readers.submit(in_shard, number) for number in self._searched}
+        self._searched = self.shards()
+        answers = [asked.get(number) or self._readers.submit(in_shard, number) for number in self._searched]
         nearest: dict[int, float] = {}
         for tweet_id, distance in chain.from_iterable(answer.result() for answer in answers):
             nearest[tweet_id] = min(distance, nearest.get(tweet_id, distance))
         return heapq.nsmallest(limit, nearest.items(), key=lambda hit: hit[1])
 
-    def slices(self) -> list[int]:
-        """Numbers of the slices that exist, oldest first."""
+    def shards(self) -> list[int]:
+        """Numbers of the shards that exist, oldest first."""
         return sorted(number for shape, number in self._collections().values() if shape == self._shape)
 
     def ids(self) -> Iterator[int]:
-        """Tweet ids of all rows, a slice in memory at a time: an id that is there twice comes twice.
+        """Tweet ids of all rows, a shard in memory at a time: an id that is there twice comes twice.
 
-        A slice that is dropped meanwhile is passed over. Raises IndexDown.
+        A shard that is dropped meanwhile is passed over. Raises IndexDown.
         """
-        for number in self.slices():
+        for number in self.shards():
             try:
-                ids = self.slice_ids(number)
+                ids = self.shard_ids(number)
             except IndexDown:
-                if number in self.slices():
+                if number in self.shards():
                     raise
                 continue
             yield from ids
 
-    def slice_ids(self, number: int) -> list[int]:
-        """Tweet ids of one slice's rows."""
+    def shard_ids(self, number: int) -> list[int]:
+        """Tweet ids of one shard's rows."""
         return self._ids_between(self._name(number), 0, 1 << 63)
 
     def count(self) -> int:
         """Rows, repeats included."""
-        return sum(self._count(self._name(number), "") for number in self.slices())
+        return sum(self._count(self._name(number), "") for number in self.shards())
 
     def held(self, store: Store) -> Held:
-        """Rows and their bound, a slice above `max_rows`. `store` dates the rows; what is not known now is None."""
-        bound, oldest = (SLICES + 1) * self.slice_rows, None
+        """Rows and their bound, a shard above `max_rows`. `store` dates the rows; what is not known now is None."""
+        bound, oldest = (SHARDS + 1) * self.shard_rows, None
         try:
             holds = self.count()
-            if slices := self.slices():
-                oldest = store.oldest(since=slices[0] * self.slice_rows + 1)
+            if shards := self.shards():
+                oldest = store.oldest(since=shards[0] * self.shard_rows + 1)
         except (IndexDown, SQLAlchemyError, OSError):
             return Held("index", None, bound, "rows")
         return Held("index", holds, bound, "rows", oldest.stored_at_us / 1e6 if oldest else None)
 
     def delete(self, number: int, ids: Collection[int]) -> None:
-        """Removes every row of these tweet ids from a slice."""
+        """Removes every row of these tweet ids from a shard."""
         listed = list(ids)
         for start in range(0, len(listed), INSERT_ROWS):
             chunk = listed[start : start + INSERT_ROWS]
             self._call(MilvusClient.delete, self._name(number), ids=chunk, timeout=TIMEOUT_S)
 
     def drop(self, number: int) -> None:
-        """Removes a whole slice, after the rows that are on their way into it."""
-        self._slices.discard(number)
+        """Removes a whole shard, after the rows that are on their way into it."""
+        self._shards.discard(number)
         self._writer.submit(self._call, MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S).result()
 
     def drop_strangers(self) -> None:
@@ -178,7 +178,7 @@ class Index:
             self._connected.close()
 
     def _collections(self) -> dict[str, tuple[str, int]]:
-        """Names of this instance's collections → (shape of the slice, its number)."""
+        """Names of this instance's collections → (shape of the shard, its number)."""
         names = self._call(MilvusClient.list_collections, timeout=READ_TIMEOUT_S)
         matches = (re.fullmatch(rf"{self._prefix}_(\d+x\d+)_(\d+)", name) for name in names)
         return {match[0]: (match[1], int(match[2])) for match in matches if match}
@@ -201,7 +201,7 @@ class Index:
     def _requests(self, blocks: Iterable[IndexRows]) -> Iterator[tuple[str, IndexRows]]:
         """(collection, rows) of each request; rows that would be too old already are left out."""
         for block in blocks:
-            numbers = self.slice_of(block.positions)
+            numbers = self.shard_of(block.positions)
             wanted = np.unique(numbers).tolist()
             oldest_kept = self._prepare(wanted)
             for number in (each for each in wanted if each >= oldest_kept):
@@ -210,20 +210,20 @@ class Index:
                     yield self._name(number), block.take(rows[start : start + INSERT_ROWS])
 
     def _prepare(self, wanted: Collection[int]) -> int:
-        """Makes the slices that are wanted, drops what is too old and returns the oldest number that is kept."""
-        if not self._slices.issuperset(wanted):
-            existing = set(self.slices())
-            self._oldest_kept = max(existing.union(wanted)) - SLICES
+        """Makes the shards that are wanted, drops what is too old and returns the oldest number that is kept."""
+        if not self._shards.issuperset(wanted):
+            existing = set(self.shards())
+            self._oldest_kept = max(existing.union(wanted)) - SHARDS
             for number in existing.union(wanted):
                 if number < self._oldest_kept and number in existing:
                     self.drop(number)
                 elif number >= self._oldest_kept and number in wanted:
                     self._create(number)  # also if it exists: its maker may have been killed half-way
-            self._slices.update(number for number in wanted if number >= self._oldest_kept)
+            self._shards.update(number for number in wanted if number >= self._oldest_kept)
         return self._oldest_kept
 
     def _create(self, number: int) -> None:
-        """Makes what is missing of a slice."""
+        """Makes what is missing of a shard."""
         schema = MilvusClient.create_schema(auto_id=False)
         schema.add_field("tweet_id", DataType.INT64, is_primary=True)
         # Half the size in fp16, but Milvus Lite then searches ten times slower.
@@ -239,7 +239,7 @@ class Index:
         self._call(MilvusClient.create_index, name, by_vector, sync=False, timeout=TIMEOUT_S)
         self._call(MilvusClient.load_collection, name, timeout=TIMEOUT_S)
 
-    def _search_slice(self, number: int, vector: np.ndarray, limit: int, condition: str) -> list[tuple[int, float]]:
+    def _search_shard(self, number: int, vector: np.ndarray, limit: int, condition: str) -> list[tuple[int, float]]:
         try:
             hits = self._call(
                 MilvusClient.search,
@@ -247,7 +247,7 @@ class Index:
             )[0]
         except IndexDown as error:
             being_made = isinstance(error.__cause__, MilvusException) and error.__cause__.code == NO_INDEX_YET
-            if being_made or number not in self.slices():  # it holds no row yet, or has aged out since it was listed
+            if being_made or number not in self.shards():  # it holds no row yet, or has aged out since it was listed
                 return []
             raise
         return [(hit["id"], 1.0 - hit["distance"]) for hit in hits]
@@ -292,5 +292,5 @@ class Index:
         try:
             return method(self._client(), *arguments, **named)
         except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ConnectionError) as error:
-            self._slices = set()
+            self._shards = set()
             raise IndexDown(masked(f"{self._uri}: {error}")) from error

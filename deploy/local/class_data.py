@@ -1,5 +1,5 @@
-"""Class data sharing: what a JVM has read and verified of its classes spares the next one of the same command much of
-the CPU time of its start.
+"""Application class-data sharing (AppCDS): what a JVM has read and verified of its classes spares the next one of
+the same command much of the CPU time of its start.
 
 `python -m deploy.local.class_data` has every JVM of an instance for which there is no archive yet write one, while it
 runs: at their end all of them at once would take half a minute for it.
@@ -96,7 +96,7 @@ def write(pid: int, archive: Path) -> None:
                        stdout=subprocess.DEVNULL, timeout=DUMP_SECONDS)
         os.replace(unfinished, archive)
     except (OSError, subprocess.SubprocessError) as error:
-        log.warning("no class data of process %d for the next start: %s", pid, error)
+        log.warning("no class-data archive of process %d for the next start: %s", pid, error)
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from deploy.local.process import program
 
 
 def command(settings: Settings, heap: str) -> tuple[str, ...]:
-    """Beginning of the command of any of them: a fixed heap, in large pages, since walks through tables of small ones
-    cost CPU where memory is slow (docs/lab)."""
+    """Beginning of the command of any of them: a fixed heap, in transparent huge pages, since walks through tables of
+    small ones cost CPU where memory is slow (docs/lab)."""
     return (
         program("java"), f"-Xms{heap}", f"-Xmx{heap}", "-XX:+UseTransparentHugePages",
         "-XX:+ExitOnOutOfMemoryError", "-XX:-UsePerfData",

@@ -35,7 +35,7 @@ def test_a_pass() -> None:
 def test_a_failure() -> None:
     text = click.unstyle(as_text(result(offered=BLOCKED)))
     assert "fail, limited by published" in text
-    assert "offered   FAILS  83.33% of the tweets on schedule, the others held up in send" in text
+    assert "offered   FAILS  83.33% of the tweets on schedule, the others met back-pressure in send" in text
 
 
 def test_a_result_is_json() -> None:

@@ -1,4 +1,4 @@
-"""Reading the ids of an index while its oldest slice goes."""
+"""Reading the ids of an index while its oldest shard goes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from common.search.index import Index, IndexDown
 
 
 class Rotating(Index):
-    """Of its two slices the older one does not answer; `dropped`: because it is gone."""
+    """Of its two shards the older one does not answer; `dropped`: because it is gone."""
 
     def __init__(self, dropped: bool) -> None:
         super().__init__("unused", "unused", 100)
         self.dropped, self.listed = dropped, 0
 
-    def slices(self) -> list[int]:
+    def shards(self) -> list[int]:
         self.listed += 1
         return [2] if self.dropped and self.listed > 1 else [1, 2]
 
-    def slice_ids(self, number: int) -> list[int]:
+    def shard_ids(self, number: int) -> list[int]:
         if number == 1:
             raise IndexDown("no such collection")
         return [7, 8]
@@ -34,11 +34,11 @@ def rotating(request: pytest.FixtureRequest) -> Iterator[Rotating]:
 
 
 @pytest.mark.parametrize("rotating", [True], indirect=True)
-def test_a_slice_that_is_dropped_meanwhile_is_passed_over(rotating: Rotating) -> None:
+def test_a_shard_that_is_dropped_meanwhile_is_passed_over(rotating: Rotating) -> None:
     assert list(rotating.ids()) == [7, 8]
 
 
 @pytest.mark.parametrize("rotating", [False], indirect=True)
-def test_a_slice_that_is_there_must_answer(rotating: Rotating) -> None:
+def test_a_shard_that_is_there_must_answer(rotating: Rotating) -> None:
     with pytest.raises(IndexDown):
         list(rotating.ids())

@@ -7,7 +7,7 @@ from pymilvus import DataType, MilvusClient
 
 from common.held import Held
 from common.search.encoder import DIMENSIONS
-from common.search.index import SLICES, Index, IndexDown
+from common.search.index import SHARDS, Index, IndexDown
 from common.search.milvus import connection
 from common.search.rows import IndexRows
 from common.search.store import Store
@@ -37,11 +37,11 @@ def index(milvus: MilvusServer):
     opened.close()
 
 
-def test_search_across_slices(index: Index) -> None:
-    newest = SLICES * index.slice_rows + 5
+def test_search_across_shards(index: Index) -> None:
+    newest = SHARDS * index.shard_rows + 5
     index.insert([row(position) for position in range(1, newest + 1)])
-    assert index.slices() == list(range(SLICES + 1))
-    for position in (1, 17, index.slice_rows + 1, newest):
+    assert index.shards() == list(range(SHARDS + 1))
+    for position in (1, 17, index.shard_rows + 1, newest):
         (tweet_id, distance), *others = index.search(vector(10_000 + position), 5)
         assert tweet_id == 10_000 + position
         assert distance == pytest.approx(0, abs=1e-5)
@@ -49,25 +49,25 @@ def test_search_across_slices(index: Index) -> None:
         assert others[0][1] > 0.5
 
 
-def test_a_block_that_spans_slices_and_requests(milvus: MilvusServer) -> None:
-    index = Index(milvus.uri, "murmur_block", max_rows=SLICES * 1000)
+def test_a_block_that_spans_shards_and_requests(milvus: MilvusServer) -> None:
+    index = Index(milvus.uri, "murmur_block", max_rows=SHARDS * 1000)
     positions = list(range(1, 2001))[::-1]
     block = IndexRows.of(
         [10_000 + n for n in positions], positions, np.stack([vector(n) for n in positions]), ["en"] * 2000, positions)
     index.insert([block])
-    assert [len(index.slice_ids(number)) for number in index.slices()] == [1000, 1000]
+    assert [len(index.shard_ids(number)) for number in index.shards()] == [1000, 1000]
     for position in (1, 400, 401, 1000, 1001, 2000):
         assert index.search(vector(position), 1)[0][0] == 10_000 + position
     index.close()
 
 
-def test_a_slice_made_since_the_last_search_is_found(index: Index) -> None:
+def test_a_shard_made_since_the_last_search_is_found(index: Index) -> None:
     index.insert([row(1)])
     assert [tweet_id for tweet_id, _ in index.search(vector(10_001), 5)] == [10_001]
-    index.insert([row(index.slice_rows + 1)])
+    index.insert([row(index.shard_rows + 1)])
     assert len(index.search(vector(10_001), 5)) == 2
     index.drop(0)
-    assert [tweet_id for tweet_id, _ in index.search(vector(10_001), 5)] == [10_000 + index.slice_rows + 1]
+    assert [tweet_id for tweet_id, _ in index.search(vector(10_001), 5)] == [10_000 + index.shard_rows + 1]
 
 
 def test_rows_are_on_disk_before_they_are_acknowledged(index: Index, milvus: MilvusServer, tmp_path: Path) -> None:
@@ -111,48 +111,48 @@ def test_more_ids_than_milvus_returns_at_once(milvus: MilvusServer) -> None:
     block = IndexRows.of(ids, range(1, count + 1), np.tile(same, (count, 1)), ["en"] * count, [0] * count)
     index.insert([block])
     index.insert([block.take(np.array([12_345]))])
-    assert index.slices() == [0]
+    assert index.shards() == [0]
     assert sorted(index.ids()) == sorted([*ids, ids[12_345]])
     index.close()
 
 
-def test_the_oldest_slices_go_whole(index: Index) -> None:
+def test_the_oldest_shards_go_whole(index: Index) -> None:
     for start in range(1, 301, 50):
         index.insert([row(position) for position in range(start, start + 50)])
-    newest = index.slice_of(300)
-    assert index.slices() == list(range(newest - SLICES, newest + 1))
+    newest = index.shard_of(300)
+    assert index.shards() == list(range(newest - SHARDS, newest + 1))
     assert min(index.ids()) == 10_000 + index.horizon(300)
-    assert 100 <= index.count() <= 100 + index.slice_rows
+    assert 100 <= index.count() <= 100 + index.shard_rows
     index.upsert([row(1)])
     assert 10_001 not in index.ids()
 
 
 def test_more_rows_at_once_than_the_index_keeps(index: Index) -> None:
-    newest = 3 * SLICES * index.slice_rows
+    newest = 3 * SHARDS * index.shard_rows
     index.insert([row(position) for position in range(1, newest + 1)])
     assert sorted(index.ids()) == [10_000 + position for position in range(index.horizon(newest), newest + 1)]
 
 
-def test_a_slice_that_is_being_made_has_nothing_to_find(index: Index, milvus: MilvusServer) -> None:
+def test_a_shard_that_is_being_made_has_nothing_to_find(index: Index, milvus: MilvusServer) -> None:
     """Until it has an index on its vectors Milvus refuses to search it."""
-    index.insert([row(position) for position in range(1, index.slice_rows + 1)])
+    index.insert([row(position) for position in range(1, index.shard_rows + 1)])
     client = connection(milvus.uri, 5)
     schema = MilvusClient.create_schema(auto_id=False)
     schema.add_field("tweet_id", DataType.INT64, is_primary=True)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSIONS)
-    client.create_collection(f"murmur_test_{index.slice_rows}x{DIMENSIONS}_1", schema=schema)
+    client.create_collection(f"murmur_test_{index.shard_rows}x{DIMENSIONS}_1", schema=schema)
     client.close()
-    assert index.slices() == [0, 1]
+    assert index.shards() == [0, 1]
     assert index.search(vector(10_003), 1)[0][0] == 10_003
 
 
-def test_two_members_may_rotate_slices(milvus: MilvusServer) -> None:
+def test_two_members_may_rotate_shards(milvus: MilvusServer) -> None:
     one, two = (Index(milvus.uri, "murmur_test", max_rows=100) for _ in range(2))
     one.insert([row(1)])
     two.insert([row(2)])
     one.insert([row(position) for position in range(150, 160)])
     with pytest.raises(IndexDown):
-        two.insert([row(3)])  # its slice was dropped meanwhile
+        two.insert([row(3)])  # its shard was dropped meanwhile
     two.upsert([row(3), row(160)])
     assert sorted(one.ids()) == [10_000 + position for position in range(150, 161)]
     one.close()
@@ -171,12 +171,12 @@ def test_instances_do_not_see_each_other(milvus: MilvusServer, index: Index) -> 
     other.close()
 
 
-def test_another_slice_size_starts_afresh(milvus: MilvusServer, index: Index) -> None:
+def test_another_shard_size_starts_afresh(milvus: MilvusServer, index: Index) -> None:
     index.insert([row(1)])
     larger = Index(milvus.uri, "murmur_test", max_rows=200)
     assert list(larger.ids()) == []
     larger.drop_strangers()
-    assert index.slices() == []
+    assert index.shards() == []
     larger.close()
 
 
@@ -202,7 +202,7 @@ def test_a_killed_server_comes_back_with_every_row(milvus: MilvusServer, index: 
 
 def test_an_index_says_what_it_holds(index: Index, tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'tweets.db'}", max_rows=1000)
-    bound = (SLICES + 1) * index.slice_rows
+    bound = (SHARDS + 1) * index.shard_rows
     assert index.held(store) == Held("index", 0, bound, "rows")
     for start in range(1, 301, 50):
         store.insert([tweet(10_000 + position) for position in range(start, start + 50)])
