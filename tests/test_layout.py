@@ -2,7 +2,6 @@
 
 import importlib.util
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,26 +34,3 @@ def test_a_middleware_is_one_module_and_one_entry_of_the_deployment(name: str) -
     module = importlib.util.find_spec(f"middleware.{name}")
     assert module
     assert name in MIDDLEWARES
-
-
-DEEPER = ("deploy/local",)
-"""Folders of which those two levels below the root are described one by one, too."""
-
-ONE_ROW = ("tests", "spark_pravega")
-"""Folders that say themselves what lies in them."""
-
-
-def test_the_table_of_folders_is_the_tree() -> None:
-    described = re.findall(r"^\| \[([\w./]+)\]\(", (ROOT / "docs/architecture.md").read_text(), re.MULTILINE)
-    assert described == sorted(folders(), key=lambda folder: (not folder.startswith("."), folder))
-
-
-def folders() -> set[str]:
-    """Tracked folders of two levels, and those below DEEPER."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    parts = {Path(name).parent.parts for name in listed.splitlines()}
-    return {
-        "/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)
-        if depth == 1 or (part[0] not in ONE_ROW and not part[0].startswith(".")
-                          and (depth == 2 or (depth == 3 and "/".join(part[:2]) in DEEPER)))
-    }
