@@ -10,11 +10,11 @@ help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup:  ## install everything below .murmur (sudo only for missing Debian packages)
-	@deploy/local/setup
+	@deploy/local/setup/run
 
 demo:  ## install, start, feed synthetic tweets, print the page's address; Ctrl-C stops all of it
-	@deploy/local/setup --ports
-	@exec .murmur/venv/bin/python -m deploy.local.demo
+	@deploy/local/setup/run --ports
+	@exec .murmur/venv/bin/python -m cli.demo
 
 test:  ## install and run all checks but the long ones
 	@tests/run connector lint fast page counting server browser
@@ -31,15 +31,15 @@ test-connector:  ## all checks of Spark's data source for Pravega, against a rea
 test-browser:  ## the page in headless Chromium
 	@tests/run browser
 
-lint:  ## style and types of Python and of the page
+lint:  ## style and types of Python and of the page, and what may import what
 	@tests/run lint
 
 lock:  ## pin the Python packages of requirements*.in, with hashes; nothing moves that they do not ask to move
 	python3.11 -m venv .murmur/lock && .murmur/lock/bin/pip install --quiet pip==$(PIP) pip-tools==$(PIP_TOOLS)
-	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements.txt requirements.in
+	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements.txt requirements.in middleware/*/requirements.in
 	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements-checks.txt requirements-checks.in
 
 clean:  ## remove what was built and installed, but nothing that an instance stored
 	rm -rf .murmur/stamps .murmur/venv .murmur/lock .murmur/jars .murmur/encoder .murmur/log frontend/dist frontend/node_modules test-results *.egg-info
-	rm -rf deploy/local/*/target deploy/local/spark/files/target spark_jobs/hashtag_counts/target middleware/*/client/target spark_pravega/target spark_pravega/*/target
+	rm -rf deploy/local/*/target spark_jobs/*/target middleware/*/*/target spark_pravega/target spark_pravega/*/target
 	find . -name __pycache__ -type d -prune -not -path './.murmur/*' -exec rm -rf {} +

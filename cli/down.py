@@ -10,9 +10,11 @@ import click
 from pydantic import ValidationError
 
 from cli import options
+from common.process import manager
 from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
-from deploy.local import instances, processes, supervision
-from middleware import registry
+from deploy.local import instances, stack
+from deploy.local.processes import supervisor
+from middleware.registry import registry
 
 
 @click.command()
@@ -31,12 +33,12 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
         confirm(settings)
     stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
     try:
-        if supervision.is_running(settings):
-            supervision.stop(settings, processes.servers(settings) + processes.applications(settings))
+        if manager.is_running(settings):
+            supervisor.stop(settings, stack.servers(settings) + stack.applications(settings))
             click.echo(f"instance {settings.instance} is stopped{stays}")
         else:
             click.echo(f"instance {settings.instance} was not running")
-    except supervision.NotAnswering:  # it is among what is left, with everything that it started
+    except manager.NotAnswering:  # it is among what is left, with everything that it started
         click.echo(f"the process manager of instance {settings.instance} does not answer: all is killed{stays}")
     for name in instances.end_leftovers(settings):
         click.echo(f"ended a leftover of the instance: {name}")

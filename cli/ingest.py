@@ -18,16 +18,16 @@ import click
 from cli.options import as_json as json_option
 from cli.options import instance as instance_option
 from cli.options import known
-from common.disk import DiskFull
-from common.ending import end_in_time
+from common.process.ending import end_in_time
 from common.settings import Settings
+from common.storage.disk import DiskFull
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter, RunExists
 from ingest.publisher import RESUMABLE, Publisher, Stranded
-from ingest.source import Source
-from middleware import connect
-from middleware.base import Middleware
+from ingest.sources.base import Source
+from middleware.driver import Middleware
+from middleware.registry import connect
 
 log = logging.getLogger(__name__)
 
@@ -72,7 +72,7 @@ def ingest(name: str | None, rate: float | None, limit: int | None, paths: tuple
         source = _source(settings, str(name), run, [*paths, *more_paths], timestamps, seed, payload)
         rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
         options = {**source.options(), "rate": rate, "limit": limit}
-        producer = middleware.producer(RAW)  # fails before there is a run, if it fails
+        producer = middleware.data.producer(RAW)  # fails before there is a run, if it fails
         try:
             manifest = ManifestWriter.create(settings, run, source.name, options)
         except (DiskFull, RunExists) as error:
@@ -86,16 +86,16 @@ def _source(settings: Settings, name: str, run: str, paths: list[Path], timestam
             payload: str) -> Source:
     """Each source is imported only when it is asked for."""
     if name == "replay":
-        from ingest.replay import Replay
+        from ingest.sources.replay import Replay
         if not paths:
             raise click.UsageError("a replay needs --path FILE")
         return Replay(paths, timestamps)  # type: ignore[arg-type]
     if paths:
         raise click.UsageError("only a replay takes files")
     if name == "x":
-        from ingest.x import SampledStream
+        from ingest.sources.x import SampledStream
         return SampledStream(settings)
-    from ingest.synthetic import Synthetic
+    from ingest.sources.synthetic import Synthetic
     return Synthetic(run, seed, payload)  # type: ignore[arg-type]
 
 

@@ -7,8 +7,8 @@ import os
 import click
 
 from cli import options
-from deploy.local.process import program
-from deploy.local.readiness import last_lines
+from common.process.child import program
+from deploy.local.processes.wait_ready import last_lines
 
 
 @click.command()

@@ -9,18 +9,19 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from common.process.child import MissingProgram
+from common.process.manager import NotAnswering, NotRunning
 from common.settings import SettingsUnreadable
 from deploy.local.instances import PortTaken
-from deploy.local.process import MissingProgram
-from deploy.local.readiness import NotReady
+from deploy.local.processes.wait_ready import NotReady
 from deploy.local.state import StateRefused
-from deploy.local.supervision import NotAnswering, NotRunning
-from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
-from middleware.base import MiddlewareError
+from ingest.manifest_format_1 import RunGoesOn
+from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
+from middleware.errors import MiddlewareError
 
 EXPECTED = (
     MissingProgram, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused, SettingsUnreadable, MiddlewareError,
-    DiskShort, GeneratorFailed, StackBroken,
+    DiskShort, GeneratorFailed, RunGoesOn, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from collections.abc import Iterable
 from typing import Any
 
 import click
-import psutil
 
-from cli import options, stores
-from cli.asked import Answers, ask
-from common.addresses import masked
-from common.held import Held
-from common.settings import Durability, Settings
-from deploy.local import processes, supervision
-from middleware import implementation
+from cli import options
+from common.storage.held import Held
+from status.instance import described
 
 
 @click.command()
@@ -34,68 +29,9 @@ def status(instance: str | None, as_json: bool) -> None:
         raise click.exceptions.Exit(1)
 
 
-def described(settings: Settings) -> dict[str, Any]:
-    """The instance as `status --json` shows it, null where unknown. A durability was either asked of the running
-    server, or is what that was configured with."""
-    running = running_processes(settings)
-    answers = ask(settings) if running != [] else Answers(stores=[])
-    return {
-        "instance": settings.instance,
-        "url": settings.url,
-        "middleware": settings.middleware,
-        "durability": answers.middleware,
-        "durability_asked": implementation(settings.middleware).asks_durability,
-        "processes": running,
-        "database": {
-            "path": masked(settings.database_address.removeprefix("sqlite:///")),
-            "durability": answers.database,
-            "asked": not settings.database_address.startswith("sqlite"),
-        },
-        "index": {"address": masked(settings.milvus_address), "durability": of_index(settings), "asked": False},
-        "retention": answers.retention,
-        "stores": [asdict(one) for one in answers.stores],
-    }
 
 
-def of_index(settings: Settings) -> Durability | None:
-    """As measured of the local server; of another one it is not known."""
-    return None if settings.milvus_uri else processes.INDEX_DURABILITY
 
-
-def running_processes(settings: Settings) -> list[dict[str, Any]] | None:
-    """None where the process manager does not answer."""
-    try:
-        infos = supervision.ask(settings).getAllProcessInfo()
-    except supervision.NotRunning:
-        return []
-    except supervision.NotAnswering:
-        return None
-    return [described_process(info) for info in infos]
-
-
-def described_process(info: dict[str, Any]) -> dict[str, Any]:
-    """Name, pid and state; `children` are the processes that it started, such as Spark's Java virtual machine."""
-    pid = info["pid"] or None
-    return {
-        "name": info["name"],
-        "pid": pid,
-        "state": info["statename"].lower(),
-        "since": info["start"] if pid else None,
-        **measured(pid),
-    }
-
-
-def measured(pid: int | None) -> dict[str, Any]:
-    try:
-        process = psutil.Process(pid) if pid else None
-        children = process.children(recursive=True) if process else []
-        family = [process, *children] if process else []
-        return {
-            "memory_bytes": sum(member.memory_info().rss for member in family),
-            "children": [{"pid": child.pid, "program": child.name()} for child in children],
-        }
-    except psutil.Error:
-        return {"memory_bytes": None, "children": []}
 
 
 def as_text(found: dict[str, Any]) -> str:
@@ -114,7 +50,7 @@ def as_text(found: dict[str, Any]) -> str:
     shares = (f"{name} {used(share)}" for name, share in found["retention"].items())
     lines.append("retention used by " + ", ".join(shares))
     lines.append("stores:")
-    lines += stores.as_text((Held(**one) for one in found["stores"]), time.time())
+    lines += stores_as_text((Held(**one) for one in found["stores"]), time.time())
     return "\n".join(lines)
 
 
@@ -126,3 +62,26 @@ def kind(durability: str | None, asked: bool) -> str:
 def used(share: float | None) -> str:
     """A share of the retention, as text: at 100 % events go that were not read."""
     return "unknown" if share is None else f"{100 * share:.0f} %"
+
+
+def stores_as_text(rows: Iterable[Held], now: float) -> list[str]:
+    """A line for each store: what it holds, of how much, and how old its oldest entry is."""
+    return [
+        f"  {one.store:<16} {amount(one.holds, one.unit):>14} of {amount(one.bound, one.unit, 'no bound'):<14} "
+        + ("" if one.oldest_at is None else f"oldest {age(now - one.oldest_at)} ago")
+        for one in rows
+    ]
+
+
+def amount(number: int | None, unit: str, none: str = "unknown") -> str:
+    if number is None:
+        return none
+    return f"{number / (1 << 20):,.1f} MiB" if unit == "bytes" else f"{number:,} rows"
+
+
+def age(seconds: float) -> str:
+    """In the largest unit of which there are at least two."""
+    for size, name in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{max(0.0, seconds):.0f} s"

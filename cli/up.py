@@ -7,14 +7,18 @@ from typing import Any
 
 import click
 
-from cli import migration, options
+from cli import options
+from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
-from deploy.local import class_data, instances, processes, state, supervision
-from deploy.local.process import Process
-from deploy.local.readiness import Deaths, await_ready
-from middleware import connect, registry
-from middleware.base import Middleware, MiddlewareError
+from deploy.local import instances, migration, stack, state
+from deploy.local.processes import class_data_sharing, supervisor
+from deploy.local.processes.spec import Process
+from deploy.local.processes.wait_ready import Deaths, await_ready
+from ingest import manifest_format_1
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError
+from middleware.registry import connect, registry
 
 STREAMS_SECONDS = 120.0
 LOOK_SECONDS = 2.0
@@ -36,7 +40,7 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     given = {"middleware": middleware, "durability": durability, "instance": instance}
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     wished = Settings.chosen(**flags)
-    if supervision.is_running(wished):
+    if manager.is_running(wished):
         settings = Settings.load(instance=instance)
         refuse_former(settings)
         refuse_change(wished)
@@ -44,7 +48,7 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     else:
         for name in instances.end_leftovers(wished):
             click.echo(f"ended a leftover of the instance: {name}")
-        if migrated := migration.migrate(wished):
+        if migrated := migration.migrate(wished, manifest_format_1.renew):
             click.echo(migrated)
         settings = instances.reserve(flags)
         instances.check_ports(settings)
@@ -81,22 +85,22 @@ def refuse_change(wished: Settings) -> None:
 def bring_up(settings: Settings, servers_only: bool) -> None:
     """Configures, starts what does not run, and waits: the servers first, since most of ours waits for them."""
     began = time.monotonic()
-    processes.write_configuration(settings)
-    servers = processes.servers(settings)
-    ours = [] if servers_only else processes.applications(settings)
-    if not supervision.is_running(settings):
-        supervision.write_configuration(settings, servers + [process for process in ours if process.early])
+    stack.write_configuration(settings)
+    servers = stack.servers(settings)
+    ours = [] if servers_only else stack.applications(settings)
+    if not manager.is_running(settings):
+        supervisor.write_configuration(settings, servers + [process for process in ours if process.early])
         click.echo(f"starting instance {settings.instance} on {settings.middleware} ({settings.durability}), "
                    f"logs in {settings.log_dir}")
-        supervision.start(settings)
+        supervisor.start(settings)
     deaths = Deaths(settings)
     show_progress(settings, servers, deaths, began)
     if ours:
-        supervision.write_configuration(settings, servers + ours)
-        supervision.add_missing(settings)
+        supervisor.write_configuration(settings, servers + ours)
+        supervisor.add_missing(settings)
     create_streams(settings, deaths)
     show_progress(settings, ours, deaths, began)
-    class_data.begin_writing(settings)
+    class_data_sharing.begin_writing(settings)
     click.echo(f"ready: {settings.url}" if ours else "ready: servers only")
 
 
@@ -112,10 +116,10 @@ def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths,
 
 
 def create_streams(settings: Settings, deaths: Deaths) -> None:
-    with connect(settings.model_copy(update={"jvm_options": class_data.of_clients(settings)})) as middleware:
+    with connect(settings.model_copy(update={"jvm_options": class_data_sharing.of_clients(settings)})) as middleware:
         await_middleware(middleware, deaths)
         for stream in STREAMS:
-            middleware.create_stream(stream, settings.partitions)
+            middleware.admin.create_stream(stream, settings.partitions)
     click.echo(f"  {len(STREAMS)} streams exist")
 
 
@@ -125,7 +129,7 @@ def await_middleware(middleware: Middleware, deaths: Deaths) -> None:
     until = time.monotonic() + STREAMS_SECONDS
     while True:
         try:
-            return middleware.wait_until_ready(LOOK_SECONDS)
+            return middleware.admin.wait_until_ready(LOOK_SECONDS)
         except MiddlewareError:
             if time.monotonic() > until:
                 raise

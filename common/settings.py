@@ -19,12 +19,15 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from common import files
 from common.addresses import masked
+from common.storage import files
+from common.tweets import StageName
 
 Durability = Literal["page-cache", "fsync"]
 
 PORTS_PER_INSTANCE = 50
+MIDDLEWARE_OFFSETS = range(20, 40)
+"""Those of its middleware."""
 
 ADDRESSES = ("middleware_uri", "redis_url", "milvus_uri", "database_url")
 """Settings that name servers elsewhere, and may hold a password."""
@@ -51,13 +54,15 @@ class Port(IntEnum):
     MILVUS = 2
     INGEST = 3
     WEB = 4  # first replica; the others follow, up to 8
-    ZOOKEEPER = 20
-    BOOKIE = 21
-    CONTROLLER = 22
-    CONTROLLER_REST = 23
-    SEGMENT_STORE = 24
-    KAFKA = 30
-    KAFKA_CONTROLLER = 31
+
+
+class MiddlewarePort(IntEnum):
+    """Base of the same for a middleware, which names its own. Raises ValueError for an offset that is not its."""
+
+    def __init__(self, offset: int) -> None:
+        if offset not in MIDDLEWARE_OFFSETS:
+            raise ValueError(f"{type(self).__name__}.{self.name} is {offset}, and a middleware has "
+                             f"{MIDDLEWARE_OFFSETS.start} to {MIDDLEWARE_OFFSETS.stop - 1}")
 
 
 class Place(BaseSettings):
@@ -89,10 +94,10 @@ class Settings(Place):
     port_block: int = Field(0, ge=0, description="which block of 50 ports; allocated by `murmur up`")
 
     # -- middleware
-    middleware: str = Field("pravega", description="stream store; a name of middleware.registry()")
+    middleware: str = Field("pravega", description="stream store; a name of middleware.registry.registry()")
     durability: Durability = Field("fsync", description="what an acknowledgement of the middleware means")
     middleware_uri: str = Field("", description="address of the stream store; empty: the local one")
-    namespace: str = Field("murmur", description="scope of the streams (Pravega) or prefix of the topics (Kafka)")
+    namespace: str = Field("murmur", description="what the streams of this application share in their names")
     partitions: int = Field(
         1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
     )
@@ -139,7 +144,7 @@ class Settings(Place):
     search_cache_s: int = Field(30, description="how long a search result stays in Redis")
 
     # -- experiments
-    slow_stage: Literal["", "published", "enriched", "ranked", "searchable", "generator"] = Field(
+    slow_stage: Literal["", StageName, "generator"] = Field(
         "", description="slowed on purpose, so that tests see what an experiment makes of it; empty: none"
     )
     slow_stage_us: int = Field(0, ge=0, description="µs by which each tweet is slowed there")
@@ -176,7 +181,7 @@ class Settings(Place):
     @classmethod
     def _without_password(cls, value: str) -> str:
         if "@" in value or masked(value) != value:
-            raise ValueError("neither Pravega nor Kafka takes a user or a password in its address")
+            raise ValueError("no middleware takes a user or a password in its address")
         return value
 
     @field_validator("database_url")
@@ -250,10 +255,10 @@ class Settings(Place):
         """Address of the page."""
         return f"http://127.0.0.1:{self.port(Port.PAGE)}"
 
-    def port(self, which: Port, replica: int = 0) -> int:
+    def port(self, which: Port | MiddlewarePort, replica: int = 0) -> int:
         return self.port_base + PORTS_PER_INSTANCE * self.port_block + which + replica
 
-    def address(self, which: Port) -> str:
+    def address(self, which: Port | MiddlewarePort) -> str:
         return f"127.0.0.1:{self.port(which)}"
 
     @property

@@ -1,11 +1,12 @@
-"""The contracts: names of the streams and the shape of the events in each (JSON, one object per event, UTF-8).
+"""The contracts: names of the streams and the shape of the events in each (JSON, one object per event, UTF-8), as
+docs/streams.md describes them.
 
 What Python reads or writes of every tweet is a Struct, which costs half of what a dict does.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, TypedDict, get_args
+from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict, get_args
 
 import msgspec
 from msgspec import Meta, Struct
@@ -21,19 +22,14 @@ STAGES: tuple[str, ...] = get_args(StageName)
 
 BUCKET_SECONDS = 5
 Window = Literal["1m", "5m", "15m", "1h"]
-WINDOWS: dict[str, int] = {"1m": 60, "5m": 300, "15m": 900, "1h": 3600}
+WINDOWS: dict[str, int] = {name: int(name[:-1]) * {"m": 60, "h": 3600}[name[-1]] for name in get_args(Window)}
 """Ranking windows, in seconds."""
 
 TOTAL = ""
-"""The empty hashtag: its count is the number of tweets in the bucket.
-
-Rows of their own, with the empty hashtag as well, count the tweets of the bucket by slot of `sent_at_us`: they are
-those whose `min_sent_us` and `max_sent_us` lie in one slot. As readers keep the maximum, and a part is never larger
-than the whole, only who looks for the slots sees them.
-"""
+"""The empty hashtag, which no tweet has: under it rankings keep the number of all tweets in a bucket."""
 
 SLOT_US = 100_000
-"""Length of such a slot: how precisely it is known when the tweets that became ranked were sent."""
+"""Length of a slot of `sent_at_us`: how precisely it is known when the tweets that became ranked were sent."""
 
 REJECTED_EVENT_BYTES = 64 << 10
 """How much of a rejected event is kept in `tweets-rejected`."""
@@ -122,15 +118,36 @@ enriched_tweet = msgspec.json.Decoder(EnrichedTweet).decode
 """An event of `tweets-enriched` as it was written. Raises msgspec.MsgspecError."""
 
 
-class HashtagCount(TypedDict):
-    """Event of `hashtag-counts`. Counts of a (bucket_start, hashtag) only grow: readers keep the maximum."""
+class _Count(Struct, tag_field="kind", gc=False):
+    """Event of `hashtag-counts`: tweets of a bucket, and the range of their `sent_at_us`.
+
+    What counts the same only grows: readers keep the maximum.
+    """
 
     bucket_start: Annotated[int, Meta(ge=0, lt=1 << 33, multiple_of=BUCKET_SECONDS)]  # seconds since the epoch
     bucket_seconds: Annotated[int, Meta(ge=BUCKET_SECONDS, le=BUCKET_SECONDS)]
-    hashtag: str
     count: Annotated[int, Meta(ge=0, le=MOST_COUNTED)]
     min_sent_us: Micros
     max_sent_us: Micros
+
+
+class HashtagCount(_Count, tag="hashtag", gc=False):
+    """Tweets with a hashtag."""
+
+    hashtag: Annotated[str, Meta(min_length=1)]
+
+
+class BucketCount(_Count, tag="bucket", gc=False):
+    """All tweets."""
+
+    hashtag: ClassVar[str] = TOTAL
+
+
+class SlotCount(_Count, tag="slot", gc=False):
+    """Those that were sent within one slot of SLOT_US: it tells when the tweets came that rankings show."""
+
+
+Count = HashtagCount | BucketCount | SlotCount
 
 
 class _Sent(Struct, gc=False):
@@ -151,5 +168,5 @@ def sent_at(event: bytes) -> float | None:
     return None if us is None else us / 1e6
 
 
-hashtag_count = msgspec.json.Decoder(HashtagCount).decode
+hashtag_count = msgspec.json.Decoder(Count).decode
 """An event of `hashtag-counts` as it was written. Raises msgspec.MsgspecError."""

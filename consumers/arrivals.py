@@ -1,8 +1,7 @@
-"""When the tweets behind newly counted totals were sent, until the rankings show them. Pure but for the clock.
+"""When the tweets that were newly counted were sent, until the rankings show them. Pure but for the clock.
 
-Every tweet that is ranked counts once. The totals come, beside those of whole buckets, by slot of `sent_at_us`
-(common/tweets.py). The tweets by which a slot grew are taken as sent evenly between its last `sent_at_us` as known
-before and as known now: right to SLOT_US, 100 ms.
+Every tweet that is ranked counts once, in its slot of `sent_at_us`. The tweets by which a slot grew are taken as sent
+evenly between its last `sent_at_us` as known before and as known now: right to SLOT_US, 100 ms.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from common.tweets import SLOT_US, HashtagCount
+from common.tweets import SLOT_US, SlotCount
 
 Slots = dict[int, int]
 """Slot (`sent_at_us` // SLOT_US) → tweets."""
@@ -35,22 +34,20 @@ class Arrivals:
         for start, slots in buckets.items():
             self._buckets[start] = {slot: (count, None) for slot, count in slots.items()}
 
-    def add(self, total: HashtagCount, sequence: int) -> int:
-        """Takes a total that became part of the buckets with change `sequence`; how many tweets are new in it."""
-        start, latest = total["bucket_start"], total["max_sent_us"]
+    def add(self, counted: SlotCount, sequence: int) -> int:
+        """Takes a slot whose tweets became part of the buckets with change `sequence`; how many are new in it."""
+        start, latest = counted.bucket_start, counted.max_sent_us
         slot = latest // SLOT_US
-        if total["min_sent_us"] // SLOT_US != slot:  # of the whole bucket: its slots tell more
-            return 0
         slots = self._buckets.setdefault(start, {})
         count, before = slots.get(slot, (0, None))
-        grown = total["count"] - count
+        grown = counted.count - count
         if grown <= 0:
             return 0
-        earliest = min(latest, total["min_sent_us"] if before is None else before)
+        earliest = min(latest, counted.min_sent_us if before is None else before)
         sent = np.linspace(earliest, latest, grown + 1)[1:].astype(np.int64)
         self._waiting.append((sequence, sent))
-        slots[slot] = (total["count"], latest)
-        self._changed.setdefault(start, {})[slot] = total["count"]
+        slots[slot] = (counted.count, latest)
+        self._changed.setdefault(start, {})[slot] = counted.count
         self._forget(keep=start)
         return grown
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 
 import redis
 
-from common import durability
 from common.settings import Settings
-from middleware import connect
-from middleware.base import MiddlewareError
+from common.telemetry import durability
+from middleware.errors import MiddlewareError
+from middleware.registry import connect, driver
 
 log = logging.getLogger(__name__)
 
@@ -32,11 +32,12 @@ def told(settings: Settings) -> Iterator[None]:
 
 
 def _tell(settings: Settings, stop: threading.Event) -> None:
+    asked = driver(settings.middleware).asks_durability
     with connect(settings) as middleware, redis.Redis.from_url(settings.redis_address) as client:
         while True:
             try:
-                found = middleware.durability_in_force()
-                durability.tell(client, settings.redis_prefix, found, middleware.asks_durability)
+                found = middleware.admin.durability_in_force()
+                durability.tell(client, settings.redis_prefix, found, asked)
             except (MiddlewareError, redis.RedisError, OSError) as error:
                 log.debug("the durability in force is unknown: %s", error)
             if stop.wait(INTERVAL_S):

@@ -18,9 +18,11 @@ import msgspec
 
 from common.settings import Settings
 from common.tweets import REJECTED, REJECTED_EVENT_BYTES, Ingest, Reader, RejectedEvent, to_json
-from consumers.reread import reread
-from middleware import connect
-from middleware.base import Middleware, MiddlewareError, Position
+from middleware.data import Position
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError
+from middleware.registry import connect
+from middleware.reread import reread
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -97,7 +99,7 @@ class Parking:
         with self._connect(self._settings) as middleware:
             self._learn(middleware, {event.position.rpartition("/")[0] for event in parked})
             new = [event for event in parked if (event.position, event.sha256) not in self._parked]
-            with middleware.producer(REJECTED) as producer:
+            with middleware.data.producer(REJECTED) as producer:
                 for event in new:
                     producer.send(event.position, self._as_sent(event))
                 producer.flush()
@@ -129,7 +131,7 @@ class Parking:
         """
         if self._partitions.issuperset(partitions):
             return
-        end = middleware.end(REJECTED)
+        end = middleware.data.end(REJECTED)
         with closing(reread(middleware, REJECTED, self._read_to)) as batches:
             for batch in batches:
                 self._remember(event for event in readable(batch, _rejected)[0] if event.stage == self._stage)

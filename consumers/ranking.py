@@ -13,7 +13,7 @@ from typing import TypedDict
 
 from common.tweets import BUCKET_SECONDS, TOTAL, WINDOWS
 
-PREVIOUS_S = {"1m": 60, "5m": 300, "15m": 300, "1h": 300}
+PREVIOUS_S = {window: min(span, 300) for window, span in WINDOWS.items()}
 """How much earlier than now `previous_rank` was."""
 
 HORIZON_S = max(span + PREVIOUS_S[window] for window, span in WINDOWS.items())

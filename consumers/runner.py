@@ -16,12 +16,13 @@ from typing import Protocol, TypeVar
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
-from common.ending import end_in_time
-from common.garbage import collect_seldom
+from common.process.ending import end_in_time
+from common.process.garbage_collection import collect_seldom
 from common.settings import Settings
 from consumers import durability
-from middleware import connect
-from middleware.base import Consumer, Middleware, MiddlewareError, Overtaken
+from middleware.data import Consumer, DataPlane
+from middleware.errors import MiddlewareError, Overtaken
+from middleware.registry import connect
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -29,7 +30,7 @@ T = TypeVar("T")
 DEPENDENCY_DOWN = (MiddlewareError, redis.RedisError, SQLAlchemyError, OSError)
 """What is tried again: servers that are away, disks and memories that are full (IndexDown is an OSError).
 
-Anything else is a fault of the program and ends it.
+Anything else is a bug and ends the process.
 """
 
 RETRY_S = 120.0
@@ -95,8 +96,8 @@ class Retry:
 class Runner:
     """One member of a consumer group, in the calling thread."""
 
-    def __init__(self, middleware: Middleware, stream: str, group: str, member: str, stop: threading.Event) -> None:
-        self._middleware, self._stream, self._group, self._member = middleware, stream, group, member
+    def __init__(self, data: DataPlane, stream: str, group: str, member: str, stop: threading.Event) -> None:
+        self._data, self._stream, self._group, self._member = data, stream, group, member
         self._stop = stop
         self._retry = Retry(stop)
         self._consumer: Consumer | None = None
@@ -117,7 +118,7 @@ class Runner:
     def _poll(self, max_events: int, timeout: float) -> list[bytes]:
         try:
             if self._consumer is None:
-                self._consumer = self._middleware.consumer(self._stream, self._group, self._member)
+                self._consumer = self._data.consumer(self._stream, self._group, self._member)
                 log.info("member %s of group %s reads %s", self._member, self._group, self._stream)
             return self._consumer.poll(max_events, timeout)
         except Overtaken as error:
@@ -158,7 +159,7 @@ def main(group: str, stream: str, build: Callable[[Settings, str], Handler], max
     _stop_on_signal(stop)
     settings = Settings.load()
     with connect(settings) as middleware, durability.told(settings):
-        runner = Runner(middleware, stream, group, member, stop)
+        runner = Runner(middleware.data, stream, group, member, stop)
         sys.exit(consume(runner, lambda: build(settings, member), stop, max_events, timeout))
 
 

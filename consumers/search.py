@@ -13,19 +13,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from common.search.encoder import Encoder
-from common.search.index import INSERT_ROWS, Index, IndexDown
-from common.search.rows import IndexRows
-from common.search.store import Store
-from common.search.table import created_at_us
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
 from common.tweets import ENRICHED, EnrichedTweet, enriched_tweet
 from consumers.parking import Parking, readable
 from consumers.runner import main
-from middleware import connect
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import connect
+from search.encoder import Encoder
+from search.index import INSERT_ROWS, Index, IndexDown
+from search.milvus_rows import IndexRows
+from search.store import Store
+from search.table import created_at_us
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -143,33 +143,33 @@ def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> IndexRows:
 
 
 def reconcile(store: Store, index: Index, encoder: Encoder) -> None:
-    """Makes the index hold exactly the newest rows of the database, slice by slice.
+    """Makes the index hold exactly the newest rows of the database, shard by shard.
 
     The index is read first: whatever it holds then, the database holds already.
     """
     index.drop_strangers()
-    existing, newest = set(index.slices()), store.newest_position()
-    kept = range(index.slice_of(index.horizon(newest)), index.slice_of(newest) + 1) if newest else range(0)
+    existing, newest = set(index.shards()), store.newest_position()
+    kept = range(index.shard_of(index.horizon(newest)), index.shard_of(newest) + 1) if newest else range(0)
     for number in existing.difference(kept):
         index.drop(number)
     for number in kept:
-        rows = Counter(index.slice_ids(number)) if number in existing else Counter()
-        _reconcile_slice(store, index, encoder, number, rows)
+        rows = Counter(index.shard_ids(number)) if number in existing else Counter()
+        _reconcile_shard(store, index, encoder, number, rows)
 
 
-def _reconcile_slice(store: Store, index: Index, encoder: Encoder, number: int, rows: Counter[int]) -> None:
+def _reconcile_shard(store: Store, index: Index, encoder: Encoder, number: int, rows: Counter[int]) -> None:
     """`rows`: tweet id → rows that the index had before."""
-    began = number * index.slice_rows + 1
-    wanted = store.ids_between(began, began + index.slice_rows)
+    began = number * index.shard_rows + 1
+    wanted = store.ids_between(began, began + index.shard_rows)
     settled = time.time_ns() // 1000 - RECENT_US
     repeated = {tweet_id for tweet_id, count in rows.items() if count > 1}
     surplus = (rows.keys() - wanted.keys()) | repeated
     lacking = [i for i, stored_at in wanted.items() if i in repeated or (i not in rows and stored_at < settled)]
     if surplus:
-        log.warning("slice %d of the index: %d tweets are repeated or not in the database", number, len(surplus))
+        log.warning("shard %d of the index: %d tweets are repeated or not in the database", number, len(surplus))
         index.delete(number, surplus)
     if lacking:
-        log.warning("slice %d of the index lacks %d tweets of the database", number, len(lacking))
+        log.warning("shard %d of the index lacks %d tweets of the database", number, len(lacking))
     for share in _shares(lacking, ROWS_PER_REPAIR):
         index.upsert([index_rows(store, encoder, share)])
 

@@ -16,16 +16,16 @@ from contextlib import closing
 
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
-from common.telemetry import StageTelemetry
-from common.tweets import HASHTAG_COUNTS, TOTAL, WINDOWS, HashtagCount, hashtag_count
+from common.telemetry.reports import StageTelemetry
+from common.tweets import HASHTAG_COUNTS, WINDOWS, Count, SlotCount, hashtag_count
 from consumers.arrivals import Arrivals
 from consumers.buckets import Buckets
 from consumers.parking import Parking, readable
 from consumers.ranking import Rankings
-from consumers.reread import reread
 from consumers.runner import main
-from middleware import connect
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import connect
+from middleware.reread import reread
 
 log = logging.getLogger(__name__)
 
@@ -60,15 +60,15 @@ class Trending:
         counts, refused = readable(events, hashtag_count)
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         raised = maxima(counts)
-        totals = [count for count in counts if count["hashtag"] == TOTAL]
-        self._arrivals.learn(self._buckets.slots({c["bucket_start"] for c in totals} - self._arrivals.known()))
+        slots = [count for count in counts if isinstance(count, SlotCount)]
+        self._arrivals.learn(self._buckets.slots({slot.bucket_start for slot in slots} - self._arrivals.known()))
         while True:
             marker = self._ready()
             sequence = self._buckets.raise_counts(raised, marker)
             if sequence is not None:
                 break
             self._marker = None
-        ranked = sum(self._arrivals.add(total, sequence) for total in totals)
+        ranked = sum(self._arrivals.add(slot, sequence) for slot in slots)
         self._buckets.keep_slots(self._arrivals.changed())
         self._arrivals.kept()
         slow_down(self._delay_us, ranked)
@@ -133,13 +133,15 @@ class Trending:
                 log.info("%d counts read again in %.1f s", read, time.monotonic() - began)
 
 
-def maxima(counts: Iterable[HashtagCount]) -> dict[int, dict[str, int]]:
-    """bucket_start → hashtag → the highest of its counts."""
+def maxima(counts: Iterable[Count]) -> dict[int, dict[str, int]]:
+    """bucket_start → hashtag, or TOTAL → the highest of its counts."""
     highest: defaultdict[int, dict[str, int]] = defaultdict(dict)
     for count in counts:
-        bucket, tag = highest[count["bucket_start"]], count["hashtag"]
-        if count["count"] > bucket.get(tag, 0):
-            bucket[tag] = count["count"]
+        if isinstance(count, SlotCount):
+            continue
+        bucket, tag = highest[count.bucket_start], count.hashtag
+        if count.count > bucket.get(tag, 0):
+            bucket[tag] = count.count
     return highest
 
 

@@ -18,10 +18,10 @@ from typing import IO
 
 import zstandard
 
-from common.disk import make_folder, needing_room, write_at
-from common.files import sync_folder
-from common.held import Held
 from common.settings import Settings
+from common.storage.disk import make_folder, needing_room, write_at
+from common.storage.files import sync_folder
+from common.storage.held import Held
 from ingest.manifest import ManifestWriter, manifest_path, read_manifest
 from ingest.stamp import Archived, read_line
 

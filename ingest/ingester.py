@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from common.disk import DiskFull
 from common.settings import Settings
+from common.storage.disk import DiskFull
 from ingest.pacer import Pacer
 from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.punctuality import Punctuality, held_us
-from ingest.source import Payload, Source
+from ingest.sources.base import Payload, Source
 
 GROUP_EVENTS = 4096
 QUEUED_GROUPS = 4

@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from common import files
-from common.disk import make_folder, needing_room, write_at
-from common.files import sync_folder
-from common.held import Held
+from common.closing import Closing
 from common.settings import Settings
-from middleware.base import Closing
+from common.storage import files
+from common.storage.disk import make_folder, needing_room, write_at
+from common.storage.files import sync_folder
+from common.storage.held import Held
 
 RUN_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -13,17 +13,20 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 
-from common.disk import DiskFull
+from common.closing import Closing
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
-from common.telemetry import StageTelemetry
+from common.storage.disk import DiskFull
+from common.telemetry.reports import StageTelemetry
 from common.tweets import RAW, STAGES
 from ingest.archive import Archive
 from ingest.manifest import ManifestWriter
 from ingest.readback import Mark, published
-from ingest.source import Payload
+from ingest.sources.base import Payload
 from ingest.stamp import Archived, Stamper
-from middleware.base import Closing, Middleware, MiddlewareError, Producer
+from middleware.data import Producer
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +60,7 @@ class Publisher(Closing):
         self._stamper = Stamper(run.source, run.run, settings.max_event_bytes)
         self._archive, self._archiving = Archive(settings, run.run), threading.Lock()
         self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, STAGES[0], run.run)
-        self._producer, self._mark = producer, Mark(middleware)
+        self._producer, self._mark = producer, Mark(middleware.data)
         self._stop, self._patience_s = stop or threading.Event(), patience_s
         self._delay_us = delay_us(settings, STAGES[0])
         self._sent_us, self._sending_since_us = 0, 0
@@ -151,7 +154,7 @@ class Publisher(Closing):
         self.failing = False
 
     def _send(self, events: dict[int, tuple[str, bytes]]) -> None:
-        self._producer = self._producer or self._middleware.producer(RAW)
+        self._producer = self._producer or self._middleware.data.producer(RAW)
         send = self._producer.send
         for author_id, event in events.values():
             send(author_id, event)

@@ -11,7 +11,9 @@ import uuid
 import orjson
 
 from common.tweets import RAW
-from middleware.base import Middleware, MiddlewareError, Position, Start, Unreachable
+from middleware.data import DataPlane, Position, Start
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError, Unreachable
 
 log = logging.getLogger(__name__)
 
@@ -32,9 +34,9 @@ class Mark:
     The stream is asked in a thread of its own: who publishes does not wait, whatever becomes of the servers.
     """
 
-    def __init__(self, middleware: Middleware) -> None:
+    def __init__(self, data: DataPlane) -> None:
         self.position: Position | None = None
-        self._middleware = middleware
+        self._data = data
         self._answer: Position | None = None
         self._asked_at, self._asking = -MARK_SECONDS, threading.Thread()
 
@@ -56,7 +58,7 @@ class Mark:
 
     def _ask(self) -> None:
         try:
-            self._answer = self._middleware.end(RAW)
+            self._answer = self._data.end(RAW)
         except MiddlewareError as error:
             log.debug("the end of %s is not known: %s", RAW, error)
 
@@ -79,11 +81,11 @@ def published(
 def _read(
     middleware: Middleware, group: str, stamp: re.Pattern[bytes], after: Position | None, deadline: float
 ) -> set[int]:
-    end = middleware.end(RAW)
+    end = middleware.data.end(RAW)
     found: set[int] = set()
     try:
         start: Start = "committed" if middleware.begin_at(RAW, group, after) else "head"
-        with middleware.consumer(RAW, group, start=start) as consumer:
+        with middleware.data.consumer(RAW, group, start=start) as consumer:
             while True:
                 stamps = map(stamp.match, consumer.poll(POLL_EVENTS, POLL_SECONDS))
                 found.update(int(match[1]) for match in stamps if match)
@@ -95,6 +97,6 @@ def _read(
                     raise Unreachable(f"{RAW} could not be read to its end in time")
     finally:
         try:
-            middleware.forget_group(RAW, group)
+            middleware.admin.forget_group(RAW, group)
         except MiddlewareError as error:  # it is in nobody's way, and what was found holds
             log.warning("the group %s stays behind: %s", group, error)

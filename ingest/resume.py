@@ -20,11 +20,13 @@ from ingest import archive
 from ingest.manifest import Manifest, ManifestWriter, read_manifests
 from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.readback import published
-from ingest.replay import Replay
-from ingest.source import Source
+from ingest.sources.base import Source
+from ingest.sources.replay import Replay
+from ingest.sources.synthetic import Synthetic
 from ingest.stamp import Archived, created_now
-from ingest.synthetic import Synthetic
-from middleware.base import Middleware, Unreachable
+from middleware.admin import Admin
+from middleware.driver import Middleware
+from middleware.errors import Unreachable
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +52,7 @@ def recover(settings: Settings, middleware: Middleware, manifest: ManifestWriter
     """
     with ExitStack() as undo:
         undo.enter_context(manifest)
-        _await(middleware, stop or threading.Event())
+        _await(middleware.admin, stop or threading.Event())
         run = manifest.manifest
         dated_now = run.options.get("timestamps") == "now"
         unacknowledged = [entry.seq for entry in archive.read(settings, run.run, run.acknowledged)]
@@ -81,11 +83,11 @@ def rest(run: Manifest) -> Source | None:
     return source
 
 
-def _await(middleware: Middleware, stop: threading.Event) -> None:
+def _await(admin: Admin, stop: threading.Event) -> None:
     deadline = time.monotonic() + READY_SECONDS
     while True:
         try:
-            return middleware.wait_until_ready(ASK_SECONDS)
+            return admin.wait_until_ready(ASK_SECONDS)
         except Unreachable as error:
             if stop.is_set():
                 raise Stranded(f"{error}; {RESUMABLE}") from error

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import orjson
 
-from ingest.source import Payload, dump, examine, parse
+from ingest.sources.base import Payload, dump, examine, parse
 
 ARCHIVED = re.compile(
     rb'\{"ingest":\{"sent_at_us":-?[0-9]+,"source":"[^"\\]*","run":"[^"\\]*","seq":[0-9]+\},"payload(_base64)?":'

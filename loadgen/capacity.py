@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import redis
 
-from loadgen.evidence import Sample
+from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
 from loadgen.experiment import Experiment, Stack
-from loadgen.failures import DiskShort, GeneratorFailed, StackBroken
-from loadgen.result import Result, Spec
-from loadgen.strategy import Attempt, Capacity, Outcome, Plan, Step, capacity, is_long, next_step
+from loadgen.judge.rate_search import Attempt, Capacity, Outcome, Plan, Step, capacity, is_long, next_step
+from loadgen.observe.samples import Sample
+from loadgen.report.result import Result, Spec
 
 CONFIRMATION_SECONDS = 120.0
 OVERHEAD_SECONDS = 30.0
@@ -102,15 +99,3 @@ def plan_for(spec: Spec, first: float) -> Plan:
     around = spec.settle_s + OVERHEAD_SECONDS
     confirmation = max(spec.seconds, CONFIRMATION_SECONDS)
     return Plan(first=first, attempt_s=around + spec.seconds, confirmation_s=around + confirmation)
-
-
-def write_results(folder: Path, content: dict[str, Any]) -> Path:
-    """Writes results.json, complete or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    target, partial = folder / "results.json", folder / "results.json.partial"
-    with partial.open("w") as file:
-        json.dump(content, file, indent=1, allow_nan=False)
-        file.flush()
-        os.fsync(file.fileno())
-    partial.rename(target)
-    return target

@@ -15,18 +15,18 @@ from typing import Protocol
 
 import redis
 
-from common.search.index import Index, IndexDown
 from common.settings import Settings
 from common.tweets import STAGES
-from loadgen.anatomy import CpuSeconds, between, cpu_seconds, host_cpu, idle_share, per_thousand
-from loadgen.counters import ENRICHED, Counters, Totals, backlogs
-from loadgen.evidence import PUBLISHED, Audited, Evidence, Offered, Sample, Unjudged
-from loadgen.load import Load, processes_for, remove_runs
-from loadgen.memory import hold_free_memory
-from loadgen.reference import reference_ms
-from loadgen.result import Result, Spec
-from loadgen.users import Users
-from loadgen.verdict import DRAIN_SECONDS, LEAST_SECONDS, is_hopeless, judge, must_extend
+from loadgen.judge.verdict import DRAIN_SECONDS, LEAST_SECONDS, is_hopeless, judge, must_extend
+from loadgen.load.generator_processes import Load, processes_for, remove_runs
+from loadgen.load.locust_users import Users
+from loadgen.observe.host_memory import hold_free_memory
+from loadgen.observe.host_speed import reference_ms
+from loadgen.observe.process_cpu import CpuSeconds, between, cpu_seconds, host_cpu, idle_share, per_thousand
+from loadgen.observe.samples import PUBLISHED, Audited, Evidence, Offered, Sample, Unjudged
+from loadgen.observe.stage_counters import ENRICHED, Counters, Totals, backlogs
+from loadgen.report.result import Result, Spec
+from search.index import Index, IndexDown
 
 SAMPLE_SECONDS = 0.25
 BURST_SECONDS, CATCH_UP_SECONDS = 300.0, 600.0

@@ -19,10 +19,10 @@ from locust.env import Environment
 
 from common.settings import Settings
 from common.tweets import WINDOWS
-from ingest.phrases import load_topics
-from ingest.synthetic import Synthetic
-from loadgen.answers import Wrong, check_events, check_hits, check_pushed, check_ranking
-from loadgen.pushing import PUSH_SECONDS, PUSH_TWEETS, PUSHED
+from ingest.sources.phrases import load_topics
+from ingest.sources.synthetic import Synthetic
+from loadgen.load.pushed import PUSH_SECONDS, PUSH_TWEETS, PUSHED
+from loadgen.load.response_checks import Wrong, check_events, check_hits, check_pushed, check_ranking
 
 SETTINGS = Settings.load()
 FRESH_SHARE = 0.3

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from common import files
-from middleware.base import MiddlewareError
+from common.storage import files
+from middleware.errors import MiddlewareError
 
 VERSION = "v1"
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, Reader
-from middleware.base import Middleware, Position
 from middleware.checkpoint import Checkpoint
+from middleware.data import Position
+from middleware.driver import Middleware
 
 
 @dataclass(frozen=True)
@@ -22,24 +23,24 @@ class StreamReader:
     def position(self, middleware: Middleware) -> Position | None:
         """Before the first event that is not done; None if the reader has not begun. Raises MiddlewareError."""
         if self.kind == "group":
-            return middleware.committed(self.stream, self.place)
+            return middleware.admin.committed(self.stream, self.place)
         offset = self._checkpoint(middleware).committed()
-        return None if offset is None else middleware.spark_position(self.stream, offset)
+        return None if offset is None else middleware.spark.position(self.stream, offset)
 
     def move(self, middleware: Middleware, head: Position) -> None:
         """Has the reader, which does not run, go on at the head where retention overtook it. Raises MiddlewareError."""
         if self.kind == "group":
-            stands = middleware.committed(self.stream, self.place)
-            middleware.move_group(self.stream, self.place, stands.moved_to(head) if stands else head)
+            stands = middleware.admin.committed(self.stream, self.place)
+            middleware.admin.move_group(self.stream, self.place, stands.moved_to(head) if stands else head)
         else:
             self._checkpoint(middleware).move(
-                lambda offset: middleware.spark_offset(
-                    middleware.spark_position(self.stream, offset).moved_to(head)
+                lambda offset: middleware.spark.offset(
+                    middleware.spark.position(self.stream, offset).moved_to(head)
                 )
             )
 
     def _checkpoint(self, middleware: Middleware) -> Checkpoint:
-        binding = middleware.spark(self.stream)
+        binding = middleware.spark.binding(self.stream)
         return Checkpoint(middleware.settings.checkpoint_dir / self.place, binding.initial_offset)
 
 

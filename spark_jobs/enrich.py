@@ -9,9 +9,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
 from common.slowdown import delay_us
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
 from common.tweets import ENRICHED, RAW, REJECTED
-from middleware.base import Middleware
+from middleware.driver import Middleware
 from spark_jobs import measures, running, streams, transforms
 from spark_jobs.enrichment import Rules
 

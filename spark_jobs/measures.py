@@ -23,7 +23,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQueryListener
 
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
 from common.tweets import REJECTED, Reason
 from spark_jobs.tally import SLOT_US, Tally
 from spark_jobs.transforms import TrendingCounters

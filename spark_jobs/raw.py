@@ -19,7 +19,7 @@ from common.tweets import Ingest, Reason
 Kind = TypeVar("Kind")
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,4}){0,2}")
-_INT64 = 1 << 63
+_INT53, _INT64 = 1 << 53, 1 << 63
 
 UNDETERMINED = "und"
 
@@ -153,7 +153,7 @@ def _stamp(envelope: dict[str, Any]) -> Ingest:
     """The ingester's stamp, and nothing else that may lie beside its four fields."""
     stamp = _field(envelope, "ingest", dict)
     return Ingest(
-        sent_at_us=_natural(stamp, "sent_at_us"),
+        sent_at_us=_natural(stamp, "sent_at_us", _INT53),
         source=readable(_field(stamp, "source", str)),
         run=readable(_field(stamp, "run", str)),
         seq=_natural(stamp, "seq"),
@@ -193,9 +193,9 @@ def _field(record: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
     return value
 
 
-def _natural(record: dict[str, Any], name: str) -> int:
+def _natural(record: dict[str, Any], name: str, end: int = _INT64) -> int:
     value = _field(record, name, int)
-    if not 0 <= value < _INT64:
+    if not 0 <= value < end:
         raise Rejection("wrong-type")
     return value
 

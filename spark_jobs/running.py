@@ -25,8 +25,9 @@ from pyspark.sql.streaming import StreamingQuery
 
 from common.settings import Settings
 from common.tweets import RAW, STREAMS
-from middleware import connect
-from middleware.base import Middleware, MiddlewareError, Overtaken
+from middleware.driver import Middleware
+from middleware.errors import MiddlewareError, Overtaken
+from middleware.registry import connect
 from spark_jobs.session import scratch_dir, spark_session
 
 StartQuery = Callable[[SparkSession, Middleware], StreamingQuery]
@@ -93,9 +94,9 @@ def wait_for_streams(middleware: Middleware, stopping: threading.Event) -> bool:
     deadline = time.monotonic() + WAIT_SECONDS
     while not stopping.is_set():
         try:
-            middleware.wait_until_ready(READY_SECONDS)
+            middleware.admin.wait_until_ready(READY_SECONDS)
             for stream in STREAMS:
-                middleware.producer(stream).close()
+                middleware.data.producer(stream).close()
             return True
         except MiddlewareError as error:
             if time.monotonic() > deadline:
@@ -121,7 +122,7 @@ def reason_of_end(query: StreamingQuery, middleware: Middleware) -> Exception:
     error = query.exception()
     if error is None:
         return RuntimeError(f"query {query.name} has ended")
-    if not any(sign in str(error) for sign in middleware.spark(RAW).signs_of_loss):
+    if not any(sign in str(error) for sign in middleware.spark.binding(RAW).signs_of_loss):
         return error
     overtaken = Overtaken(
         f"retention has removed events that the query {query.name} had not read. "

@@ -9,6 +9,7 @@ from pathlib import Path
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
+from common import modules
 from common.settings import Settings
 
 BATCHES_KEPT = 20
@@ -28,7 +29,7 @@ LOCAL = {
     # A second file beside every file of a checkpoint: the disk has checksums of its own.
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
     "spark.shuffle.compress": "false",
-    "spark.python.daemon.module": "spark_jobs.workers",
+    "spark.python.daemon.module": str(modules.SparkJobs.WORKERS),
     # What an interface would show, of which there is none: thousands of batches that are sorted again and again.
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",

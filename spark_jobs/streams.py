@@ -8,14 +8,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
-from middleware.base import Middleware
+from middleware.driver import Middleware
 
 
 def read(spark: SparkSession, middleware: Middleware, stream: str) -> DataFrame:
     """The events of a stream, from its head or the query's checkpoint: binary `event`, its `partition` and `offset`.
 
     What a query does not select of these costs nothing."""
-    binding = middleware.spark(stream)
+    binding = middleware.spark.binding(stream)
     source = spark.readStream.format(binding.format).options(**binding.read_options).load()
     return source.select(
         F.col(binding.event_column).cast("binary").alias("event"),
@@ -35,7 +35,7 @@ def write(
     `interval_ms` between its micro-batches is the setting, or given: 0 means whenever something has come.
     Its checkpoint lies apart by instance and middleware; its tasks share the machine fairly with the other queries.
     """
-    settings, binding = middleware.settings, middleware.spark(streams[0])
+    settings, binding = middleware.settings, middleware.spark.binding(streams[0])
     interval_ms = settings.trigger_interval_ms if interval_ms is None else interval_ms
     options = {**binding.write_options, **(binding.repeating_options if may_repeat else {})}
     columns = [
@@ -57,5 +57,5 @@ def write(
 
 
 def _name_on_server(middleware: Middleware, streams: Sequence[str]) -> Column:
-    names = [F.lit(name) for stream in streams for name in (stream, middleware.stream_name(stream))]
+    names = [F.lit(name) for stream in streams for name in (stream, middleware.spark.stream_name(stream))]
     return F.element_at(F.create_map(*names), F.col("stream"))

@@ -11,7 +11,7 @@ from py4j.java_gateway import JavaObject
 from pyspark.sql import DataFrame, SparkSession
 
 from common.slowdown import slow_down
-from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, REJECTED, REJECTED_EVENT_BYTES, SLOT_US, TOTAL
+from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, REJECTED, REJECTED_EVENT_BYTES, SLOT_US
 from spark_jobs.enrichment import Rules, enrich_event
 from spark_jobs.tally import Tally
 
@@ -76,8 +76,8 @@ def count_hashtags(enriched: DataFrame, watermark_delay_s: int, counters: Trendi
     """Rows (event, key, stream) for `hashtag-counts` and `tweets-rejected` from a DataFrame of enriched tweets: binary
     `event`, `partition`, `offset`.
 
-    To be written in update mode: each batch emits the whole count, so far, of every (bucket, hashtag) that it touched,
-    and beside TOTAL those of its slots. spark_jobs/hashtag_counts, in Java, does it in one stateful operator.
+    To be written in update mode: each batch emits the whole count, so far, of every bucket that it touched, and of the
+    hashtags and slots in it. spark_jobs/hashtag_counts, in Java, does it in one stateful operator.
 
     Why no tweet is lost: late tweets leave before the watermark sees them, so with S the largest `sent_at_us` read so
     far, the watermark W is at most S + future_tolerance - delay, and a tweet sent at s is created at or after
@@ -98,7 +98,7 @@ def count_hashtags(enriched: DataFrame, watermark_delay_s: int, counters: Trendi
     """
     spark = enriched.sparkSession
     java = spark._jvm.murmuration.spark  # type: ignore[union-attr]
-    counting = java.Counting(BUCKET_SECONDS * 1000, SLOT_US, TOTAL, HASHTAG_COUNTS)
+    counting = java.Counting(BUCKET_SECONDS * 1000, SLOT_US, HASHTAG_COUNTS)
     parking = java.Parking(ENRICHED, REJECTED, REJECTED_EVENT_BYTES)
     rows = java.HashtagCounts.of(
         enriched._jdf, watermark_delay_s, counting, parking, counters.behind_watermark, counters.parked

@@ -8,9 +8,9 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 from pyspark.sql.streaming import StreamingQuery
 
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
-from middleware.base import Middleware
+from middleware.driver import Middleware
 from spark_jobs import measures, running, streams, transforms
 
 NAME = "trending"

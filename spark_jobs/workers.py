@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas  # noqa: F401 (loaded before the forks)
 from pyspark import daemon
 
-from common.garbage import collect_seldom
+from common.process.garbage_collection import collect_seldom
 from spark_jobs import transforms  # noqa: F401 (loaded before the forks)
 
 if __name__ == "__main__":

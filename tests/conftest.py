@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from middleware import registry
+from middleware.registry import registry
 from tests.stack import Stack
 
 DEFAULT, *OTHERS = registry()

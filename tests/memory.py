@@ -6,26 +6,24 @@ import json
 import uuid
 import zlib
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from common.held import Held
 from common.settings import Durability, Settings
-from middleware.base import (
-    Consumer,
+from common.storage.held import Held
+from middleware.admin import Admin
+from middleware.data import Consumer, DataPlane, Position, Producer, Start
+from middleware.driver import Middleware
+from middleware.errors import (
     EventTooLarge,
-    Middleware,
     MiddlewareError,
     Overtaken,
-    Position,
-    Producer,
     PublishFailed,
-    SparkBinding,
-    Start,
     StreamReplaced,
     UnknownStream,
     Unreachable,
 )
+from middleware.spark import SparkBinding, SparkStreams
 
 
 @dataclass
@@ -62,23 +60,13 @@ class Memory(Middleware):
     not. `on_poll` is called before each poll, so that a test can do something in the middle of a read.
     """
 
-    name = "memory"
-    acknowledgement: Mapping[str, str] = {"fsync": "kept in memory", "page-cache": "kept in memory"}
-
     def __init__(self, settings: Settings, logs: dict[str, Log] | None = None) -> None:
-        super().__init__(settings)
+        super().__init__(settings, MemoryData(self), MemoryAdmin(self), MemorySpark(self))
         self.logs = {} if logs is None else logs
         self.down = False
         self.flush_failures: deque[bool] = deque()
         """Whether the events of that flush were taken all the same."""
         self.on_poll: Callable[[], None] = lambda: None
-
-    def wait_until_ready(self, timeout: float) -> None:
-        self._answer()
-
-    def create_stream(self, stream: str, partitions: int) -> None:
-        self._answer()
-        self.logs.setdefault(stream, Log([Partition() for _ in range(partitions)]))
 
     def delete_stream(self, stream: str) -> None:
         del self.logs[stream]
@@ -96,74 +84,111 @@ class Memory(Middleware):
         """All that the stream holds, partition by partition."""
         return [event for partition in self.logs[stream].partitions for event in partition.events]
 
-    def producer(self, stream: str) -> Producer:
-        self.log(stream)
-        return MemoryProducer(self, stream)
-
-    def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
-        log = self.log(stream)
-        if start != "committed" or group not in log.groups:
-            tail = start == "tail"
-            log.groups[group] = {n: part.end if tail else part.head for n, part in enumerate(log.partitions)}
-        return MemoryConsumer(self, stream, group, from_head=start == "head")
-
-    def end(self, stream: str) -> Position:
-        log = self.log(stream)
-        return Position(stream, log.life, {n: part.end for n, part in enumerate(log.partitions)})
-
-    def forget_group(self, stream: str, group: str) -> None:
-        self.log(stream).groups.pop(group, None)
-
-    def head(self, stream: str) -> Position:
-        log = self.log(stream)
-        return Position(stream, log.life, {n: part.head for n, part in enumerate(log.partitions)})
-
-    def committed(self, stream: str, group: str) -> Position | None:
-        log = self.log(stream)
-        return Position(stream, log.life, dict(log.groups[group])) if group in log.groups else None
-
-    def move_group(self, stream: str, group: str, to: Position) -> None:
-        log = self.log(stream)
-        if log.members.get(group):
-            raise MiddlewareError(f"the group {group} of {stream} has members")
-        log.groups[group] = dict(to.offsets)
-
-    def held(self, stream: str) -> Held:
-        holds = sum(map(len, self.events(stream)))
-        return Held(stream, holds, self.settings.stream_retention_bytes, "bytes")
-
-    def retention_used(self, stream: str, position: Position) -> float | None:
-        unread = sum(
-            len(event) for n, part in enumerate(self.log(stream).partitions)
-            for event in part.events[max(0, position.offsets.get(n, 0) - part.head) :]
-        )
-        share = unread / self.settings.stream_retention_bytes
-        return max(1.0, share) if position.lies_before(self.head(stream)) else share
-
-    def spark_position(self, stream: str, source_offset: str) -> Position:
-        return Position(stream, self.log(stream).life, {int(n): at for n, at in json.loads(source_offset).items()})
-
-    def spark_offset(self, position: Position) -> str:
-        return json.dumps(position.offsets)
-
-    def durability_in_force(self) -> Durability | None:
-        return self.settings.durability
-
-    def spark(self, stream: str) -> SparkBinding:
-        raise NotImplementedError("Spark cannot read the memory of a test")
-
-    def close(self) -> None:
-        """Holds nothing."""
-
     def log(self, stream: str) -> Log:
-        self._answer()
+        self.answer()
         if stream not in self.logs:
             raise UnknownStream(f"no stream {stream!r}")
         return self.logs[stream]
 
-    def _answer(self) -> None:
+    def answer(self) -> None:
         if self.down:
             raise Unreachable("the memory is down")
+
+
+class MemoryData(DataPlane):
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def producer(self, stream: str) -> Producer:
+        self._memory.log(stream)
+        return MemoryProducer(self._memory, stream)
+
+    def consumer(self, stream: str, group: str, member: str = "", start: Start = "committed") -> Consumer:
+        log = self._memory.log(stream)
+        if start != "committed" or group not in log.groups:
+            tail = start == "tail"
+            log.groups[group] = {n: part.end if tail else part.head for n, part in enumerate(log.partitions)}
+        return MemoryConsumer(self._memory, stream, group, from_head=start == "head")
+
+    def head(self, stream: str) -> Position:
+        log = self._memory.log(stream)
+        return Position(stream, log.life, {n: part.head for n, part in enumerate(log.partitions)})
+
+    def end(self, stream: str) -> Position:
+        log = self._memory.log(stream)
+        return Position(stream, log.life, {n: part.end for n, part in enumerate(log.partitions)})
+
+
+class MemoryAdmin(Admin):
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def wait_until_ready(self, timeout: float) -> None:
+        self._memory.answer()
+
+    def create_stream(self, stream: str, partitions: int) -> None:
+        self._memory.answer()
+        self._memory.logs.setdefault(stream, Log([Partition() for _ in range(partitions)]))
+
+    def committed(self, stream: str, group: str) -> Position | None:
+        log = self._memory.log(stream)
+        return Position(stream, log.life, dict(log.groups[group])) if group in log.groups else None
+
+    def move_group(self, stream: str, group: str, to: Position) -> None:
+        log = self._memory.log(stream)
+        if log.members.get(group):
+            raise MiddlewareError(f"the group {group} of {stream} has members")
+        log.groups[group] = dict(to.offsets)
+
+    def forget_group(self, stream: str, group: str) -> None:
+        self._memory.log(stream).groups.pop(group, None)
+
+    def held(self, stream: str) -> Held:
+        holds = sum(map(len, self._memory.events(stream)))
+        return Held(stream, holds, self._memory.settings.stream_retention_bytes, "bytes")
+
+    def retention_used(self, stream: str, position: Position) -> float | None:
+        unread = sum(
+            len(event) for n, part in enumerate(self._memory.log(stream).partitions)
+            for event in part.events[max(0, position.offsets.get(n, 0) - part.head) :]
+        )
+        share = unread / self._memory.settings.stream_retention_bytes
+        return max(1.0, share) if position.lies_before(self._memory.data.head(stream)) else share
+
+    def durability_in_force(self) -> Durability | None:
+        return self._memory.settings.durability
+
+
+class MemorySpark(SparkStreams):
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def binding(self, stream: str) -> SparkBinding:
+        raise NotImplementedError("Spark cannot read the memory of a test")
+
+    def position(self, stream: str, source_offset: str) -> Position:
+        life = self._memory.log(stream).life
+        return Position(stream, life, {int(n): at for n, at in json.loads(source_offset).items()})
+
+    def offset(self, position: Position) -> str:
+        return json.dumps(position.offsets)
+
+
+class MemoryOperator:
+    """What retention does, or an operator."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def truncate(self, to: Position) -> None:
+        for partition, offset in to.offsets.items():
+            self._memory.truncate(to.stream, offset, partition)
+
+    def delete(self, stream: str) -> None:
+        self._memory.delete_stream(stream)
+
+    def scale(self, stream: str, partitions: int) -> None:
+        self._memory.add_partitions(stream, partitions)
 
 
 class MemoryProducer(Producer):

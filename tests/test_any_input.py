@@ -11,15 +11,15 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, RAW, REJECTED, RejectedEvent
 from consumers.parking import readable
 from consumers.search import storable_tweet
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper
+from search.store import Store
 from spark_jobs.enrichment import Rules, enrich_event
-from tests.ingest.bodies import bodies
+from tests.ingest.endpoint.bodies import bodies
 from tests.memory import Memory
 from tests.odd import payloads
 
@@ -42,7 +42,7 @@ def test_each_payload_is_enriched_or_rejected_and_what_is_enriched_can_be_stored
 ) -> None:
     memory = Memory(SETTINGS)
     for stream in (RAW, ENRICHED, REJECTED):
-        memory.create_stream(stream, 2)
+        memory.admin.create_stream(stream, 2)
     run = f"run-{time.time_ns()}"
     publish(memory, run, batch)
     enrich(memory)
@@ -59,7 +59,7 @@ def test_each_payload_is_enriched_or_rejected_and_what_is_enriched_can_be_stored
 
 def publish(memory: Memory, run: str, batch: list[bytes]) -> None:
     stamper = Stamper("test", run, SETTINGS.max_event_bytes)
-    with memory.producer(RAW) as producer:
+    with memory.data.producer(RAW) as producer:
         for seq, body in enumerate(batch):
             payload = examine(body)
             producer.send(payload.author_id, stamper.event(seq, time.time_ns() // 1000, payload))
@@ -67,9 +67,9 @@ def publish(memory: Memory, run: str, batch: list[bytes]) -> None:
 
 def enrich(memory: Memory) -> None:
     """As Spark's workers do, one event after the other."""
-    end = memory.end(RAW)
-    with memory.consumer(RAW, "enrich") as consumer, memory.producer(ENRICHED) as tweets, \
-            memory.producer(REJECTED) as rejections:
+    end = memory.data.end(RAW)
+    with memory.data.consumer(RAW, "enrich") as consumer, memory.data.producer(ENRICHED) as tweets, \
+            memory.data.producer(REJECTED) as rejections:
         while not consumer.has_reached(end):
             for raw in consumer.poll(100, 0):
                 outcome = enrich_event(raw, RULES, time.time_ns() // 1000)

@@ -2,7 +2,7 @@
 
 import re
 
-from middleware import implementation, registry
+from middleware.registry import driver, registry
 from tests.conformance import table
 
 DOCUMENT = table.DOCUMENT.read_text()
@@ -29,5 +29,5 @@ def test_nothing_in_it_has_failed_or_was_left_out() -> None:
 
 def test_it_says_what_an_acknowledgement_means() -> None:
     for durability, meanings in rows("acknowledged means").items():
-        expected = [implementation(name).acknowledgement[durability.strip("`")] for name in registry()]
+        expected = [driver(name).acknowledgement[durability.strip("`")] for name in registry()]
         assert meanings == expected

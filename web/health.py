@@ -13,7 +13,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from pydantic import BaseModel, Field
 from sqlalchemy import create_engine, make_url
 
-from common.search.milvus import check as check_index
+from common.milvus import check as check_index
 from common.settings import Settings
 from web.metrics import PipelineCollector
 from web.openapi import RETRY_AFTER

@@ -10,10 +10,10 @@ from prometheus_client.registry import Collector
 from redis import Redis
 from redis.exceptions import RedisError
 
-from common import retention
-from common.durability import UNKNOWN, told
 from common.settings import Settings
-from common.stages import read_pipeline, read_stages
+from common.telemetry import retention
+from common.telemetry.durability import UNKNOWN, told
+from common.telemetry.stages import read_pipeline, read_stages
 from web.broadcast import Broadcast
 
 QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}

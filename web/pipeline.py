@@ -9,10 +9,10 @@ from flask import current_app
 from pydantic import BaseModel, Field
 from redis import Redis
 
-from common import retention
-from common.durability import told
 from common.settings import Durability, Settings
-from common.stages import read_pipeline
+from common.telemetry import retention
+from common.telemetry.durability import told
+from common.telemetry.stages import read_pipeline
 from common.tweets import Reader, StageName
 from web.openapi import errors
 

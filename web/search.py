@@ -17,9 +17,9 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from common.redis_memory import has_room_to_cache
-from common.search.query import DependencyDown, TweetSearch
 from common.settings import Settings
 from common.text import clean_text
+from search.query import DependencyDown, TweetSearch
 from web.openapi import errors
 from web.parameters import refuse_repeated, whole_number
 from web.problems import InvalidParameter, Unavailable, dump

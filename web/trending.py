@@ -38,7 +38,7 @@ class RankedHashtag(BaseModel):
     share: float = Field(ge=0, description="part of the window's tweets that have the hashtag, 0 to 1")
     rank: int = Field(ge=1, description="1 is the most frequent")
     previous_rank: int | None = Field(
-        description="rank one window earlier (1m) or 5 minutes earlier (others); null: it was not ranked"
+        description="rank one window earlier, or 5 minutes where that is less; null: it was not ranked"
     )
 
 

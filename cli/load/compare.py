@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +16,14 @@ import click
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
-from cli.load.find_max import search
-from cli.load.instance import Instance, running
-from loadgen.capacity import write_results
-from loadgen.compare import MixedDurability, Run, Variant, ranking, variants
-from loadgen.compare import compare as alternate
-from loadgen.report import write_report
-from loadgen.result import Spec
-from middleware import registry
+from common import modules
+from common.process.child import python
+from loadgen.comparison import MixedDurability, Run, Variant, as_results, keep, variants
+from loadgen.comparison import compare as alternate
+from loadgen.find_max import search
+from loadgen.report.result import Spec
+from loadgen.stack import Instance, running
+from middleware.registry import registry
 
 CLASSES = ("page-cache", "fsync")
 
@@ -108,26 +107,7 @@ def started(variant: Variant, prefix: str, quiet: bool) -> Iterator[Instance]:
 def murmur(*words: str, quiet: bool) -> None:
     """Another command; what it prints goes to standard error. Raises ClickException if it fails."""
     output = subprocess.DEVNULL if quiet else sys.stderr
-    result = subprocess.run([sys.executable, "-m", "cli", *words], stdout=output, stdin=subprocess.DEVNULL,
+    result = subprocess.run(python(modules.Cli.MURMUR, *words), stdout=output, stdin=subprocess.DEVNULL,
                             env=os.environ, check=False)
     if result.returncode:
         raise click.ClickException(f"`murmur {' '.join(words)}` failed")
-
-
-def keep(folder: Path, runs: list[Run], across: bool) -> None:
-    write_results(folder, as_results(runs, across))
-    write_report(folder, runs, note(runs, across))
-
-
-def note(runs: list[Run], across: bool) -> str:
-    rows = [f"{row.variant}: {row.capacity:,.0f}/s" if row.capacity else f"{row.variant}: nothing passed"
-            for row in ranking(runs, across)]
-    return f"Median capacity over {max(run['round'] for run in runs)} round(s): " + ", ".join(rows)
-
-
-def as_results(runs: list[Run], across: bool) -> dict[str, Any]:
-    rows = [{**row._asdict(), "variant": str(row.variant)} for row in ranking(runs, across)]
-    return {
-        "kind": "comparison", "written_at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": " ".join(["murmur", *sys.argv[1:]]), "ranking": rows, "runs": runs,
-    }

@@ -10,10 +10,10 @@ from typing import Any
 import click
 
 from common.tweets import STAGES
-from loadgen.evidence import Sample
-from loadgen.reference import is_quiet
-from loadgen.result import Result
-from loadgen.strategy import Step
+from loadgen.judge.rate_search import Step
+from loadgen.observe.host_speed import is_quiet
+from loadgen.observe.samples import Sample
+from loadgen.report.result import Result
 
 SHOW_SECONDS = 0.5
 PURPOSES = {"ramp": "ramp", "bisect": "bisect", "second-look": "again", "confirm": "confirm"}
@@ -100,7 +100,7 @@ def as_text(result: Result) -> str:
 
 
 def capacity_as_text(capacity: Mapping[str, Any]) -> str:
-    """A `loadgen.strategy.Capacity`, as it is in results.json."""
+    """A `loadgen.judge.rate_search.Capacity`, as it is in results.json."""
     high, low, by = capacity["highest_pass"], capacity["lowest_fail"], capacity["limited_by"]
     limit = f", limited by {by}" if by else ""
     if high is None:

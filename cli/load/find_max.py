@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import click
 
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
-from cli.load.instance import Instance, running
-from cli.load.warmth import ensure_warm
-from common.settings import Settings
-from loadgen.capacity import Search, plan_for, write_results
-from loadgen.environment import check_disk, described
-from loadgen.report import write_report
-from loadgen.result import Spec
-
-ORDINARY_RATE = 5700.0
-"""Twitter's average: what the disk must have room for before a search begins."""
+from loadgen.find_max import search
+from loadgen.report.result import Spec
+from loadgen.stack import running
 
 
 @click.command()
@@ -65,35 +57,3 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     if content["capacity"]["highest_pass"]:
         sys.exit(0)
     sys.exit(options.BROKEN if content["experiments"][-1]["verdict"] == "broken" else 1)
-
-
-def search(instance: Instance, spec: Spec, budget_s: float, warm_up_s: float, folder: Path, display: Display
-           ) -> dict[str, Any]:
-    """Searches, and keeps results.json and report.html up to date; the content of the former."""
-    settings = instance.settings
-    check_disk(settings, min(budget_s, 1500) * ORDINARY_RATE)
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    environment = described(settings)
-    began = datetime.now()
-    ensure_warm(instance, spec.rate, warm_up_s, display.sampled)
-    left_s = budget_s - (datetime.now() - began).total_seconds()
-    found = Search(instance, spec, plan_for(spec, spec.rate), left_s, display)
-
-    def content() -> dict[str, Any]:
-        return as_json(found, started, settings, environment)
-
-    found.run(lambda _: keep(folder, content()), lambda tweets: check_disk(settings, tweets))
-    keep(folder, content())
-    return content()
-
-
-def as_json(found: Search, started: str, settings: Settings, environment: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "kind": "find-max", "started_at": started, "command": " ".join(["murmur", *sys.argv[1:]]),
-        "instance": settings.instance, "capacity": vars(found.capacity()), "experiments": found.results, **environment,
-    }
-
-
-def keep(folder: Path, content: dict[str, Any]) -> None:
-    write_results(folder, content)
-    write_report(folder, [content])

@@ -10,12 +10,11 @@ import click
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, as_text
-from cli.load.instance import running
-from cli.load.warmth import ensure_warm
-from loadgen.environment import check_disk, described
 from loadgen.experiment import Experiment
-from loadgen.result import Spec
-from loadgen.verdict import LEAST_SECONDS
+from loadgen.judge.verdict import LEAST_SECONDS
+from loadgen.observe.environment import check_disk, described
+from loadgen.report.result import Spec
+from loadgen.stack import ensure_warm, running
 
 
 @click.command()

@@ -16,8 +16,8 @@ ROOT = FOLDER.parent.parent
 _templates = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
 
 
-def render(template: str, settings: Settings, **values: Any) -> str:
-    """Text of the template (a path below deploy/local) for an instance; a value that is missing raises."""
+def render(template: str | Path, settings: Settings, **values: Any) -> str:
+    """Text of the template, a path (from deploy/local on), for an instance; a value that is missing raises."""
     known = {
         "Port": Port, "port": settings.port, "address": settings.address, "settings": settings,
         "state_dir": settings.state_dir, "instance_dir": settings.instance_dir, "log_dir": settings.log_dir,
@@ -26,7 +26,7 @@ def render(template: str, settings: Settings, **values: Any) -> str:
     return _templates.from_string((FOLDER / template).read_text()).render(**known, **values)
 
 
-def write(template: str, target: Path, settings: Settings, **values: Any) -> Path:
+def write(template: str | Path, target: Path, settings: Settings, **values: Any) -> Path:
     """Renders the template into `target`."""
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(render(template, settings, **values))

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from common import files
 from common.settings import ADDRESSES, Settings
+from common.storage import files
 
 FORMAT = 2
 """Of everything below `state_dir`: counts up with each change that what was stored before cannot be read with."""

@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
-from middleware.base import MiddlewareError, UnknownStream, Unreachable
+from common.settings import Settings
+from middleware.errors import MiddlewareError, UnknownStream, Unreachable
 from middleware.kafka.chatter import client_log
 from middleware.kafka.consumer import SESSION_SECONDS
+from middleware.kafka.ports import Port
 
 T = TypeVar("T")
 
@@ -46,10 +48,20 @@ NO_ANSWER = (
 class Cluster:
     """Raises Unreachable where no broker answers within a few seconds, UnknownStream where a topic does not exist."""
 
-    def __init__(self, servers: str) -> None:
-        """`servers`: addresses with commas between."""
-        self.servers = servers
+    def __init__(self, settings: Settings) -> None:
+        self.servers = settings.middleware_uri or settings.address(Port.BROKER)
+        """Addresses with commas between."""
+
+        self._namespace = settings.namespace
         self._admin: AdminClient | None = None
+
+    def topic(self, stream: str) -> str:
+        """Name of the stream on the servers."""
+        return f"{self._namespace}.{stream}"
+
+    def group(self, stream: str, group: str) -> str:
+        """Name of the group on the servers, where groups are not a stream's own."""
+        return f"{self.topic(stream)}.{group}"
 
     def configuration(self) -> dict[str, Any]:
         """What every client is given; where it would write to the terminal, it logs."""

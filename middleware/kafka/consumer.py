@@ -10,7 +10,8 @@ from typing import Any
 import confluent_kafka
 from confluent_kafka import OFFSET_STORED, KafkaError, KafkaException, Message, TopicPartition
 
-from middleware.base import Consumer, MiddlewareError, Overtaken, Position, StreamReplaced, Unreachable
+from middleware.data import Consumer, Position
+from middleware.errors import MiddlewareError, Overtaken, StreamReplaced, Unreachable
 
 log = logging.getLogger(__name__)
 

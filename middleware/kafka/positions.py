@@ -1,6 +1,6 @@
 """Offsets of a topic: what a group has committed, what Spark keeps of it, and how old the first event is.
 
-What asks the broker raises KafkaException.
+What asks a client raises KafkaException.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ from collections.abc import Iterable, Mapping
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from middleware.base import MiddlewareError
-
-ANSWER_SECONDS = 5.0
+from middleware.errors import MiddlewareError
+from middleware.kafka.cluster import ANSWER_SECONDS, Cluster
 
 
 def oldest_at(client: AdminClient, topic: str, partitions: Iterable[int]) -> float | None:
@@ -32,11 +31,16 @@ def committed(client: AdminClient, topic: str, partitions: Iterable[int], group:
     return {at.partition: at.offset for at in _without_error(answer) if at.offset >= 0}
 
 
-def commit(client: AdminClient, topic: str, group: str, to: Mapping[int, int]) -> None:
-    """For a group without members."""
+def move(cluster: Cluster, topic: str, group: str, to: Mapping[int, int]) -> None:
+    """Commits for a group without members, once it has none. Raises MiddlewareError."""
     wanted = [TopicPartition(topic, partition, offset) for partition, offset in to.items()]
     request = [ConsumerGroupTopicPartitions(group, wanted)]
-    _without_error(client.alter_consumer_group_offsets(request, request_timeout=ANSWER_SECONDS)[group].result())
+
+    def commit() -> None:
+        answered = cluster.client().alter_consumer_group_offsets(request, request_timeout=ANSWER_SECONDS)
+        _without_error(answered[group].result())
+
+    cluster.once_settled(commit, f"cannot move the group {group}")
 
 
 def from_spark(topic: str, source_offset: str) -> dict[int, int]:

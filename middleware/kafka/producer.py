@@ -8,7 +8,8 @@ import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from common.settings import Settings
-from middleware.base import MAX_KEY_BYTES, EventTooLarge, Producer, PublishFailed
+from middleware.data import MAX_KEY_BYTES, Producer
+from middleware.errors import EventTooLarge, PublishFailed
 
 RECORD_OVERHEAD_BYTES = MAX_KEY_BYTES + (1 << 10)
 """What a record may have beside its event: the key, and some hundred bytes of its own and its batch's."""

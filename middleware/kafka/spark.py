@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from common.settings import Settings
-from middleware.base import SparkBinding
+from middleware.data import Position
+from middleware.kafka import positions
+from middleware.kafka.cluster import Cluster
 from middleware.kafka.producer import batch_bytes
+from middleware.spark import SparkBinding, SparkStreams
 
 BATCH_EVENTS = 100_000
 """What a micro-batch of Spark reads at most, unless set."""
@@ -22,6 +25,24 @@ READ_BYTES = 16 << 20
 READ_WAIT_MS = 5
 """How long a fetch waits at the broker where nothing has come; Java's default is 500. After each piece Spark asks where
 the stream begins and ends, and that request waits behind the fetch which Java's client has sent ahead."""
+
+
+class KafkaSpark(SparkStreams):
+    def __init__(self, settings: Settings, cluster: Cluster) -> None:
+        self._settings, self._cluster = settings, cluster
+
+    def binding(self, stream: str) -> SparkBinding:
+        return binding(self._settings, self._cluster.servers, self.stream_name(stream))
+
+    def stream_name(self, stream: str) -> str:
+        return self._cluster.topic(stream)
+
+    def position(self, stream: str, source_offset: str) -> Position:
+        topic = self._cluster.topic(stream)
+        return Position(stream, self._cluster.life(topic), positions.from_spark(topic, source_offset))
+
+    def offset(self, position: Position) -> str:
+        return positions.to_spark(self._cluster.topic(position.stream), position.offsets)
 
 
 def binding(settings: Settings, servers: str, topic: str) -> SparkBinding:

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import jpype
 
-from middleware.base import Consumer, MiddlewareError, Overtaken, Position, StreamReplaced, Unreachable
+from middleware.data import Consumer, Position
+from middleware.errors import MiddlewareError, Overtaken, StreamReplaced, Unreachable
 from middleware.pravega.group import Group, Superseded
 from middleware.pravega.jvm import pairs, raising
 
@@ -184,7 +185,8 @@ class PravegaConsumer(Consumer):
         while True:
             seen = group or self._tried("reading the group", self._read)
             group = None
-            if changed := self._tried("changing the group", lambda seen=seen: self._update(seen, change)):  # type: ignore[misc]
+            if changed := self._tried(
+                    "changing the group", lambda seen=seen: self._update(seen, change)):  # type: ignore[misc]
                 return changed
 
     def _read(self) -> Group:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import jpype
 
-from middleware.base import MiddlewareError
+from middleware.errors import MiddlewareError
 
 
 def bytes_between(first: Mapping[int, int], end: Mapping[int, int]) -> int:

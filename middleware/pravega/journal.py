@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 
 from common.settings import Durability, Settings
-from middleware.base import Unreachable
+from middleware.errors import Unreachable
 
 BOOKIE = "org.apache.bookkeeper.server.Main"
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import jpype
 
-from middleware.base import MiddlewareError, Unreachable
+from middleware.errors import MiddlewareError, Unreachable
 
 _OPTIONS = (
     "-Xms128m", "-Xmx256m", "-XX:MaxDirectMemorySize=512m",

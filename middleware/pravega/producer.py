@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from common.settings import Settings
-from middleware.base import EventTooLarge, MiddlewareError, Producer, PublishFailed
+from middleware.data import Producer
+from middleware.errors import EventTooLarge, MiddlewareError, PublishFailed
 from middleware.pravega.jvm import raising
 
 MAX_IN_FLIGHT = 10_000

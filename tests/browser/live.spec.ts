@@ -1,4 +1,4 @@
-/** What a visitor sees while tweets flow. Needs an instance that is up and fed: `./murmur ingest --source synthetic`. */
+/** What a visitor sees while tweets flow. Needs an instance up and fed: `./murmur ingest --source synthetic`. */
 
 import { expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
@@ -25,7 +25,8 @@ it('shows the cloud and the same hashtags in the list, and both change', async (
   const page = await open('/?window=1m')
   await waitForCloud(page)
   const listed = await page.locator('.ranking .name').allTextContents()
-  const words = await page.locator('.word').evaluateAll((all) => all.map((word) => `#${word.getAttribute('data-hashtag')}`))
+  const words = await page.locator('.word').evaluateAll((all) =>
+    all.map((word) => `#${word.getAttribute('data-hashtag')}`))
   expect(words.some((word) => listed.includes(word))).toBe(true)
   await waitForChange(page, '.frame svg')
   await waitForChange(page, '.ranking')

@@ -35,7 +35,9 @@ export function useBrowser(): (path?: string, options?: BrowserContextOptions) =
   afterAll(() => browser?.close())
 
   return async (path = '/', options = {}) => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, baseURL: URL_OF_PAGE, ...options })
+    const context = await browser.newContext({
+      viewport: { width: 1440, height: 900 }, baseURL: URL_OF_PAGE, ...options,
+    })
     const page = await context.newPage()
     opened.push(page)
     page.on('console', (message) => {

@@ -33,5 +33,6 @@ it('shows every operation of the API, and tries one', async () => {
   await page.locator('[id^=operations-Pipeline]').first().click()
   await page.getByRole('button', { name: 'Try it out' }).click()
   await page.getByRole('button', { name: 'Execute' }).click()
-  await expect.poll(() => page.locator('.live-responses-table tbody .response-col_status').first().textContent()).toContain('200')
+  const status = page.locator('.live-responses-table tbody .response-col_status').first()
+  await expect.poll(() => status.textContent()).toContain('200')
 })

@@ -9,16 +9,18 @@ from msgspec import structs
 from redis import RedisError
 from sqlalchemy.exc import OperationalError
 
-from cli.accept_loss import accept_loss, command, finding
-from cli.accept_loss.account import Run, lost
-from cli.accept_loss.command import accept, find_losses
-from cli.accept_loss.finding import find
-from common.lost import read_lost
-from common.search.store import Store
+from audit.loss import acceptance, finding
+from audit.loss.acceptance import accept, find_losses
+from audit.loss.account import Run, lost
+from audit.loss.finding import find
+from cli import accept_loss as command
+from cli.accept_loss import accept_loss
 from common.settings import Settings
+from common.storage.lost import read_lost
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
 from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
+from search.store import Store
 from tests.memory import Memory, Partition
 
 DONE, OTHER = "one place", "another place"
@@ -92,8 +94,8 @@ def memory(tmp_path) -> Memory:
     manifest.close()
     memory = Memory(settings)
     for stream in (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS):
-        memory.create_stream(stream, 1)
-    with memory.producer(ENRICHED) as enriched, memory.producer(REJECTED) as others:
+        memory.admin.create_stream(stream, 1)
+    with memory.data.producer(ENRICHED) as enriched, memory.data.producer(REJECTED) as others:
         for seq in range(100):
             if seq == 30:
                 others.send("k", to_json(rejected(seq)))
@@ -102,7 +104,7 @@ def memory(tmp_path) -> Memory:
     store = Store.open(settings)
     store.insert([tweet(seq) for seq in range(20)])
     store.close()
-    with memory.consumer(ENRICHED, "search") as consumer:
+    with memory.data.consumer(ENRICHED, "search") as consumer:
         consumer.poll(20, 0)
         consumer.commit()
     memory.truncate(ENRICHED, 40)
@@ -115,7 +117,7 @@ def test_a_reader_goes_on_at_the_head_and_what_it_has_lost_is_recorded_once(memo
     accept(memory, loss)
     assert read_lost(memory.settings) == loss.lost
     assert find_losses(memory, SEARCH) == []
-    with memory.consumer(ENRICHED, "search") as consumer:
+    with memory.data.consumer(ENRICHED, "search") as consumer:
         assert consumer.poll(100, 0) == [to_json(tweet(seq)) for seq in range(41, 100)]
 
     memory.truncate(ENRICHED, 50)  # before it has committed: overtaken again
@@ -124,7 +126,7 @@ def test_a_reader_goes_on_at_the_head_and_what_it_has_lost_is_recorded_once(memo
 
 @pytest.mark.parametrize(("stage", "first_lost"), [("trending", 20), ("search-consumer", 21)])
 def test_what_another_reader_parked_this_one_has_not_read(memory, stage, first_lost):
-    with memory.producer(REJECTED) as others:
+    with memory.data.producer(REJECTED) as others:
         others.send("k", to_json(structs.replace(rejected(20), reason="unreadable", stage=stage)))
     (loss,) = find_losses(memory, SEARCH)
     assert loss.lost[0].first_seq == first_lost
@@ -138,7 +140,7 @@ def publish(memory: Memory, name: str, first_id: int, stored: range) -> None:
     manifest.close()
     enriched = [structs.replace(tweet(seq), tweet_id=first_id + seq, ingest=Ingest(0, "test", name, seq))
                 for seq in range(100)]
-    with memory.producer(ENRICHED) as producer:
+    with memory.data.producer(ENRICHED) as producer:
         for one in enriched:
             producer.send("k", to_json(one))
     store = Store.open(memory.settings)
@@ -150,7 +152,7 @@ def test_tweets_that_were_known_by_other_numbers_are_not_lost(memory):
     """What was read of `new` ends with 49, and some of it was known; as all of `again` was, which ended before."""
     publish(memory, "again", 1000, stored=range(0))
     publish(memory, "new", 5000, stored=range(10, 50, 2))
-    end = memory.end(ENRICHED).offsets[0]
+    end = memory.data.end(ENRICHED).offsets[0]
     memory.truncate(ENRICHED, end - 40)
     (reader,) = SEARCH
     ranges = [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
@@ -163,7 +165,7 @@ def test_tweets_that_were_known_by_other_numbers_are_not_lost(memory):
 def test_where_a_stream_has_several_partitions_no_order_is_relied_upon(memory, wide):
     """Whatever the settings say of them."""
     publish(memory, "new", 5000, stored=range(10, 50, 2))
-    memory.truncate(ENRICHED, memory.end(ENRICHED).offsets[0] - 40)
+    memory.truncate(ENRICHED, memory.data.end(ENRICHED).offsets[0] - 40)
     (reader,) = SEARCH
     assert ("new", 0, 9) not in [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
     memory.logs[wide].partitions.append(Partition())
@@ -171,7 +173,7 @@ def test_where_a_stream_has_several_partitions_no_order_is_relied_upon(memory, w
 
 
 def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
-    with memory.consumer(ENRICHED, "search", start="head") as consumer:
+    with memory.data.consumer(ENRICHED, "search", start="head") as consumer:
         consumer.poll(100, 0)
         consumer.commit()
     memory.truncate(ENRICHED, 70)
@@ -222,7 +224,8 @@ def test_what_retention_takes_during_the_question_is_recorded_too(memory, asked,
 
 def test_a_reader_that_has_gone_on_meanwhile_loses_nothing(memory, asked, monkeypatch):
     """It had read what was gone, and had not committed it yet."""
-    monkeypatch.setattr(command, "confirm", lambda yes: memory.move_group(ENRICHED, "search", memory.head(ENRICHED)))
+    head = memory.data.head(ENRICHED)
+    monkeypatch.setattr(command, "confirm", lambda yes: memory.admin.move_group(ENRICHED, "search", head))
     result = asked()
     assert result.exit_code == 0, result.output
     assert read_lost(memory.settings) == []
@@ -236,7 +239,7 @@ def test_what_cannot_be_told_says_what_to_do(memory, asked, monkeypatch, error, 
     def fail(*_):
         raise error
 
-    monkeypatch.setattr(command, "find", fail)
+    monkeypatch.setattr(acceptance, "find", fail)
     result = asked("--yes")
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit), result.exception
@@ -253,10 +256,10 @@ def test_another_reader_is_left_alone(memory, asked):
 def test_what_is_enriched_but_let_go_is_not_lost_though_old_rejects_are_there(memory, rejects_are_cut):
     """As `tweets-enriched` is cut long before `tweets-rejected` is."""
     memory.truncate(RAW, 0)
-    with memory.producer(RAW) as raw:
+    with memory.data.producer(RAW) as raw:
         for seq in range(100):
             raw.send("k", to_json(tweet(seq)))
-    with memory.producer(REJECTED) as others:
+    with memory.data.producer(REJECTED) as others:
         others.send("k", to_json(rejected(1)))
     memory.truncate(REJECTED, int(rejects_are_cut))
     memory.truncate(RAW, 60)
@@ -269,7 +272,7 @@ def test_what_was_not_counted_may_be_late(memory, monkeypatch, shown, first):
     keys = [f"bucket:{start}" for start in shown]
     monkeypatch.setattr(finding.redis.Redis, "scan_iter", lambda *_: iter(keys))
     monkeypatch.setattr(finding, "read_manifests", lambda _: {"r": Manifest("r", "test", 1_997_000_000)})
-    with memory.producer(HASHTAG_COUNTS) as counts:
+    with memory.data.producer(HASHTAG_COUNTS) as counts:
         counts.send("k", json.dumps({"bucket_start": 4000}).encode())
     reader = next(reader for reader in READERS if reader.name == "trending-consumer")
     (one,) = find(memory, reader)

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from common.process.child import program
 from common.settings import Settings
-from deploy.local import instances, processes, supervision
-from deploy.local.process import Process, program
+from deploy.local import instances, stack
+from deploy.local.processes import supervisor
+from deploy.local.processes.spec import Process
 from tests.stack import PORT_BASE, ROOT
 
 SENTINEL = "s3ntinel"
@@ -69,8 +71,8 @@ def test_status_shows_the_addresses_without_it() -> None:
     settings = Settings.load()
     settings.log_dir.mkdir()
     asleep = Process("asleep", (program("sleep"), "300"), stage=0, ready=lambda _: True, environment=ADDRESSES)
-    supervision.write_configuration(settings, [asleep])
-    supervision.start(settings)
+    supervisor.write_configuration(settings, [asleep])
+    supervisor.start(settings)
     try:
         for words in (("status",), ("status", "--json")):
             result = run(*words)
@@ -80,13 +82,13 @@ def test_status_shows_the_addresses_without_it() -> None:
         found = json.loads(run("status", "--json").stdout)
         assert found["index"]["address"].endswith("@127.0.0.1:9")
     finally:
-        supervision.stop(settings, [asleep])
+        supervisor.stop(settings, [asleep])
 
 
 def test_no_process_has_it_in_its_arguments_or_in_a_file_that_others_may_read(home: Path) -> None:
     settings = Settings.load()
-    everything = [*processes.servers(settings), *processes.applications(settings)]
+    everything = [*stack.servers(settings), *stack.applications(settings)]
     assert [one.name for one in everything if any(SENTINEL in part for part in one.command)] == []
-    supervision.write_configuration(settings, everything)
+    supervisor.write_configuration(settings, everything)
     holding = [path for path in home.rglob("*") if path.is_file() and SENTINEL in path.read_text(errors="replace")]
     assert [path.name for path in holding if path.stat().st_mode & 0o077] == []

@@ -11,8 +11,9 @@ from click.testing import CliRunner, Result
 
 from cli import up as command
 from cli.main import murmur
+from common.process import manager
 from common.settings import Settings
-from deploy.local import state, supervision
+from deploy.local import state
 from tests.stack import PORT_BASE
 
 
@@ -91,7 +92,7 @@ def test_an_instance_that_a_former_version_has_started_is_to_be_ended_first(
     up()
     file = home / "instances" / "default" / "pravega" / "state.json"
     file.rename(file.with_name("archive"))
-    monkeypatch.setattr(supervision, "is_running", lambda settings: True)
+    monkeypatch.setattr(manager, "is_running", lambda settings: True)
     result = up()
     assert result.exit_code == 1
     assert "`murmur down --instance default`" in result.output
@@ -113,7 +114,7 @@ def test_on_a_running_instance_a_setting_that_would_not_take_effect_is_refused(
     home: Path, started: list[Settings], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     up(MURMUR_RANKING_LIMIT="77", MURMUR_DATABASE_URL="postgresql://u:SENTINEL@127.0.0.1/a")
-    monkeypatch.setattr(supervision, "is_running", lambda settings: True)
+    monkeypatch.setattr(manager, "is_running", lambda settings: True)
     assert up().exit_code == 0
     assert up(MURMUR_RANKING_LIMIT="77").exit_code == 0
     refused = up(MURMUR_RANKING_LIMIT="78", MURMUR_DATABASE_URL="postgresql://u:SENTINEL@127.0.0.1/b")

@@ -5,8 +5,8 @@ import redis
 from sqlalchemy.exc import SQLAlchemyError
 
 from common.addresses import masked
-from common.search.index import Index
-from common.search.store import Store
+from search.index import Index
+from search.store import Store
 
 
 @pytest.mark.parametrize(("url", "shown"), [
@@ -29,7 +29,8 @@ from common.search.store import Store
     ("https://h/a@b?q=pass", "https://h/a@b?q=pass"),
     ("sqlite:////home/a@b/tweets.db", "sqlite:////home/a@b/tweets.db"),
     ("http://127.0.0.1:21002", "http://127.0.0.1:21002"),
-    ("cannot reach redis://:secret@one/0 nor redis://b:secret@two/0", "cannot reach redis://:…@one/0 nor redis://b:…@two/0"),
+    ("cannot reach redis://:secret@one/0 nor redis://b:secret@two/0",
+     "cannot reach redis://:…@one/0 nor redis://b:…@two/0"),
 ])
 def test_no_password_is_shown(url: str, shown: str) -> None:
     assert masked(url) == shown

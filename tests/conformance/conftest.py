@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from middleware import registry
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import registry
 from tests.conformance.servers import InMemory, Servers, running
 
 
@@ -39,7 +39,7 @@ def servers(request: pytest.FixtureRequest) -> Iterator[Servers | InMemory]:
 @pytest.fixture
 def middleware(servers: Servers | InMemory) -> Iterator[Middleware]:
     with servers.connect() as connection:
-        connection.wait_until_ready(60)
+        connection.admin.wait_until_ready(60)
         yield connection
 
 
@@ -47,5 +47,5 @@ def middleware(servers: Servers | InMemory) -> Iterator[Middleware]:
 def stream(middleware: Middleware) -> str:
     """A stream of two partitions that only this test uses."""
     name = f"test-{uuid.uuid4().hex[:12]}"
-    middleware.create_stream(name, 2)
+    middleware.admin.create_stream(name, 2)
     return name

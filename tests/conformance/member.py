@@ -11,14 +11,14 @@ import sys
 from pathlib import Path
 
 from common.settings import Settings
-from middleware import connect
+from middleware.registry import connect
 
 
 def main(settings: str, stream: str, group: str, member: str, file: str) -> None:
     # Read as the instance's processes do: an unrelated `.env` or MURMUR_* variable must not change what is tested.
     with (
         connect(Settings(**json.loads(Path(settings).read_text()))) as middleware,
-        middleware.consumer(stream, group, member) as consumer,
+        middleware.data.consumer(stream, group, member) as consumer,
         Path(file).open("ab", buffering=0) as output,
     ):
         while True:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from common.settings import Settings
-from middleware import connect
+from middleware.registry import connect
 from spark_jobs.session import spark_session
 
 
@@ -16,7 +16,7 @@ def main(stream: str, name: str, out: str) -> None:
     settings = Settings.load()
     spark = spark_session(settings, name)
     with connect(settings) as middleware:
-        binding = middleware.spark(stream)
+        binding = middleware.spark.binding(stream)
     source = spark.readStream.format(binding.format).options(**binding.read_options).load()
     query = (
         source.selectExpr(f"cast({binding.event_column} as string) as value")

@@ -6,11 +6,12 @@ import time
 import uuid
 from collections.abc import Iterable
 
-from middleware.base import Consumer, Middleware, Position
+from middleware.data import Consumer, Position
+from middleware.driver import Middleware
 
 
 def publish(middleware: Middleware, stream: str, events: Iterable[bytes], key: str = "k") -> None:
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         for event in events:
             producer.send(key, event)
         producer.flush()

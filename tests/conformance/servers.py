@@ -5,12 +5,12 @@ from __future__ import annotations
 import atexit
 from functools import lru_cache
 
+from common.process import manager
 from common.settings import Durability, Settings
-from deploy.local import supervision
-from middleware import connect
-from middleware.base import Middleware
-from tests.conformance.operators import MemoryOperator, Operator, operator
-from tests.memory import Log, Memory
+from middleware.admin import Operator
+from middleware.driver import Middleware
+from middleware.registry import connect, driver
+from tests.memory import Log, Memory, MemoryOperator
 from tests.stack import PORT_BASE, Stack
 
 
@@ -30,12 +30,11 @@ class Servers(Stack):
         return connect(self.settings())
 
     def operator(self) -> Operator:
-        settings = self.settings()
-        return operator(settings.middleware, settings)
+        return driver(self.settings().middleware).operator(self.settings())
 
     def restart(self, name: str) -> None:
         """Ends a server in an orderly way and starts it again, without waiting until it works."""
-        asked = supervision.ask(self.settings(), supervision.ENDED_SECONDS)
+        asked = manager.ask(self.settings(), manager.ENDED_SECONDS)
         asked.stopProcess(name)
         asked.startProcess(name, False)
 
@@ -54,6 +53,11 @@ class InMemory:
 
     def operator(self) -> Operator:
         return MemoryOperator(self.connect())
+
+
+def operator(middleware: Middleware) -> Operator:
+    """Of the servers to which this is a connection."""
+    return driver(middleware.settings.middleware).operator(middleware.settings)
 
 
 @lru_cache

@@ -19,7 +19,7 @@ def count_syncs(pid: int, folder: Path, load: Callable[[], None]) -> int:
     """How often the process, with all its threads, calls fsync or fdatasync during `load`; skips where it cannot."""
     strace = shutil.which("strace")
     if strace is None:
-        pytest.skip("strace is not installed: deploy/local/packages --tests names what the tests need")
+        pytest.skip("strace is not installed: deploy/local/setup/packages --tests names what the tests need")
     trace = folder / "trace"
     tracer = subprocess.Popen(
         [strace, "-f", "-e", f"trace={','.join(SYNCS)}", "-e", "signal=none", "-o", str(trace), "-p", str(pid)],

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
-from middleware import implementation, registry
+from middleware.registry import driver, registry
 from tests.stack import ROOT
 
 DOCUMENT = ROOT / "docs" / "middleware.md"
@@ -66,7 +66,7 @@ def generated(found: Outcomes) -> str:
     names = registry()
     lines = [BEGIN, "", "| acknowledged means | " + " | ".join(names) + " |", "| --- |" + " --- |" * len(names)]
     for durability in ("fsync", "page-cache"):
-        meanings = [implementation(name).acknowledgement[durability] for name in names]
+        meanings = [driver(name).acknowledgement[durability] for name in names]
         lines.append(f"| `{durability}` | " + " | ".join(meanings) + " |")
     lines += ["", "| conformance test | " + " | ".join(names) + " |", "| --- |" + " --- |" * len(names)]
     for test, description in tests().items():

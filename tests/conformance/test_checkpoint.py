@@ -11,17 +11,16 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from middleware.base import Middleware
+from middleware.driver import Middleware
 from middleware.readers import StreamReader
-from tests.conformance.operators import operator
-from tests.conformance.servers import Servers
+from tests.conformance.servers import Servers, operator
 from tests.stack import ROOT
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 def publish(middleware: Middleware, stream: str, first: int, end: int) -> None:
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         for number in range(first, end):
             producer.send(f"key-{number % 2}", b"%d" % number)
 
@@ -29,15 +28,15 @@ def publish(middleware: Middleware, stream: str, first: int, end: int) -> None:
 def truncate(middleware: Middleware, stream: str, count: int) -> set[int]:
     """Removes so many events from the heads of the partitions, and returns them."""
     gone: set[int] = set()
-    with middleware.consumer(stream, "ahead") as consumer:
+    with middleware.data.consumer(stream, "ahead") as consumer:
         while len(gone) < count:
             events = consumer.poll(count - len(gone), timeout=60)
             assert events, f"{len(gone)} of {count} events came"
             gone |= set(map(int, events))
             consumer.commit()
-    position = middleware.committed(stream, "ahead")
+    position = middleware.admin.committed(stream, "ahead")
     assert position
-    operator(middleware.name, middleware.settings).truncate(position)
+    operator(middleware).truncate(position)
     return gone
 
 
@@ -70,7 +69,7 @@ def test_a_query_goes_on_once_its_checkpoint_is_moved(
     assert run() != 0
     assert copied() == list(range(before))
 
-    head, stands = middleware.head(stream), reader.position(middleware)
+    head, stands = middleware.data.head(stream), reader.position(middleware)
     assert stands
     assert stands.lies_before(head)
     reader.move(middleware, head)

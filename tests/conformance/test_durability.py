@@ -8,15 +8,13 @@ from pathlib import Path
 import pytest
 
 from common.settings import Durability
-from middleware import connect
-from middleware.base import Middleware
+from deploy.local.middlewares import deployment
+from middleware.driver import Middleware
+from middleware.registry import connect
 from tests.conformance.servers import Servers
 from tests.conformance.syscalls import count_syncs
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300)]
-
-SYNCING = {"pravega": "bookkeeper", "kafka": "kafka"}
-"""The process that writes an event to disk before it is acknowledged."""
 
 EVENTS = 100
 
@@ -31,7 +29,7 @@ def relaxed(servers: Servers) -> Iterator[Servers]:
 
 def syncs(servers: Servers, stream: str, folder: Path) -> tuple[Durability | None, int]:
     """The class in force, and how often the server syncs while EVENTS are acknowledged one by one."""
-    with connect(servers.settings()) as middleware, middleware.producer(stream) as producer:
+    with connect(servers.settings()) as middleware, middleware.data.producer(stream) as producer:
         producer.send("k", b"first")
         producer.flush()
 
@@ -40,8 +38,8 @@ def syncs(servers: Servers, stream: str, folder: Path) -> tuple[Durability | Non
                 producer.send("k", b"%d" % number)
                 producer.flush()
 
-        (pid, *_) = servers.pids()[SYNCING[middleware.name]]
-        return middleware.durability_in_force(), count_syncs(pid, folder, load)
+        (pid, *_) = servers.pids()[deployment(middleware.settings.middleware).syncing]
+        return middleware.admin.durability_in_force(), count_syncs(pid, folder, load)
 
 
 def test_in_class_fsync_every_event_is_synced_before_it_is_acknowledged(

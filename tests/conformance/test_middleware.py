@@ -1,4 +1,4 @@
-"""What every middleware must do, as `middleware/base.py` says it."""
+"""What every middleware must do, as the docstrings of `middleware/` say it."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from middleware import connect
-from middleware.base import EventTooLarge, Middleware, MiddlewareError, Start, UnknownStream, Unreachable
+from deploy.local.middlewares import deployment
+from middleware.data import Start
+from middleware.driver import Middleware
+from middleware.errors import EventTooLarge, MiddlewareError, UnknownStream, Unreachable
+from middleware.registry import connect, driver
 from tests.conformance.reading import group, numbered, publish, read
 from tests.conformance.servers import Servers
 from tests.stack import ROOT, eventually
 
 pytestmark = pytest.mark.timeout(240)
 
-SERVERS_OF = {"pravega": ("segment-store", "bookkeeper"), "kafka": ("kafka",)}
-"""What is killed under load; each must be survived."""
-
 
 @pytest.mark.in_memory_too
 def test_events_of_a_key_keep_their_order(middleware: Middleware, stream: str) -> None:
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         for number in range(5000):
             producer.send(f"key-{number % 7}", b"%d %d" % (number % 7, number))
         producer.flush()
-    with middleware.consumer(stream, group()) as consumer:
+    with middleware.data.consumer(stream, group()) as consumer:
         events = [tuple(map(int, event.split())) for event in read(consumer, 5000)]
     assert sorted(number for _, number in events) == list(range(5000))
     for key in range(7):
@@ -39,11 +39,11 @@ def test_events_of_a_key_keep_their_order(middleware: Middleware, stream: str) -
 @pytest.mark.in_memory_too
 def test_flush_means_acknowledged(middleware: Middleware, stream: str, servers: Servers) -> None:
     """What was flushed is read by another connection, although the producer is never closed."""
-    producer = middleware.producer(stream)
+    producer = middleware.data.producer(stream)
     for event in numbered(0, 500):
         producer.send("k", event)
     producer.flush()
-    with servers.connect() as other, other.consumer(stream, group()) as consumer:
+    with servers.connect() as other, other.data.consumer(stream, group()) as consumer:
         assert read(consumer, 500) == numbered(0, 500)
     producer.close()
 
@@ -52,7 +52,7 @@ def test_flush_means_acknowledged(middleware: Middleware, stream: str, servers: 
 def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: str) -> None:
     """`send` holds back instead of failing or using ever more memory."""
     publish(middleware, stream, (b"%d" % number + b"." * 1000 for number in range(40_000)))
-    with middleware.consumer(stream, group()) as consumer:
+    with middleware.data.consumer(stream, group()) as consumer:
         assert len(read(consumer, 40_000, most=10_000)) == 40_000
 
 
@@ -60,23 +60,23 @@ def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: 
 def test_an_event_at_the_size_limit_and_one_above_it(middleware: Middleware, stream: str, servers: Servers) -> None:
     """The one that is refused takes none along that was sent before."""
     largest = servers.settings().max_event_bytes
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         producer.send("k", b"x")
         with pytest.raises(EventTooLarge):
             producer.send("k", b"x" * (largest + 1))
         producer.send("k", b"x" * largest)
         producer.flush()
-    with middleware.consumer(stream, group()) as consumer:
+    with middleware.data.consumer(stream, group()) as consumer:
         assert [len(event) for event in read(consumer, 2)] == [1, largest]
 
 
 @pytest.mark.in_memory_too
 def test_payloads_are_any_bytes_but_none(middleware: Middleware, stream: str) -> None:
     payloads = [bytes(range(256)), b"\x00", "Ünïcödé 🎉".encode(), b"\n"]
-    with middleware.producer(stream) as producer, pytest.raises(ValueError, match="empty"):
+    with middleware.data.producer(stream) as producer, pytest.raises(ValueError, match="empty"):
         producer.send("k", b"")
     publish(middleware, stream, payloads)
-    with middleware.consumer(stream, group()) as consumer:
+    with middleware.data.consumer(stream, group()) as consumer:
         assert read(consumer, len(payloads)) == payloads
 
 
@@ -85,11 +85,11 @@ def test_keys_are_any_text(middleware: Middleware, stream: str) -> None:
     """Up to 64 KiB in UTF-8, but for halves of surrogate pairs, which are no text; events of each keep their order."""
     keys = ["", "\x00", "a\x00b", " ", "Ünïcödé 🎉", "\u202e\ufeff\uffff", "k" * (64 << 10), "🎉" * (16 << 10)]
     sent = [(key, b"%d %d" % (at, number)) for number in range(3) for at, key in enumerate(keys)]
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         for key, event in sent:
             producer.send(key, event)
         producer.flush()
-    with middleware.consumer(stream, group()) as consumer:
+    with middleware.data.consumer(stream, group()) as consumer:
         events = read(consumer, len(sent))
     assert sorted(events) == sorted(event for _, event in sent)
     for at in range(len(keys)):
@@ -99,8 +99,8 @@ def test_keys_are_any_text(middleware: Middleware, stream: str) -> None:
 @pytest.mark.in_memory_too
 def test_creating_a_stream_again_changes_nothing(middleware: Middleware, stream: str) -> None:
     publish(middleware, stream, numbered(0, 10))
-    middleware.create_stream(stream, 2)
-    with middleware.consumer(stream, group()) as consumer:
+    middleware.admin.create_stream(stream, 2)
+    with middleware.data.consumer(stream, group()) as consumer:
         assert read(consumer, 10) == numbered(0, 10)
 
 
@@ -110,10 +110,10 @@ def test_a_group_starts_where_it_is_told(middleware: Middleware, stream: str, st
     """After five of ten events were committed; ten more follow after the start."""
     name = group()
     publish(middleware, stream, numbered(0, 10))
-    with middleware.consumer(stream, name) as consumer:
+    with middleware.data.consumer(stream, name) as consumer:
         assert read(consumer, 5, most=5) == numbered(0, 5)
     publish(middleware, stream, numbered(10, 10))
-    with middleware.consumer(stream, name, start=start) as consumer:
+    with middleware.data.consumer(stream, name, start=start) as consumer:
         publish(middleware, stream, numbered(20, 5))
         assert read(consumer, 25 - expected) == numbered(expected, 25 - expected)
 
@@ -123,20 +123,20 @@ def test_a_forgotten_group_begins_anew(middleware: Middleware, stream: str) -> N
     name = group()
     publish(middleware, stream, numbered(0, 10))
     for _ in range(2):
-        with middleware.consumer(stream, name) as consumer:
+        with middleware.data.consumer(stream, name) as consumer:
             assert read(consumer, 10) == numbered(0, 10)
-        middleware.forget_group(stream, name)
-    middleware.forget_group(stream, name)
+        middleware.admin.forget_group(stream, name)
+    middleware.admin.forget_group(stream, name)
 
 
 @pytest.mark.in_memory_too
 def test_what_was_not_committed_comes_again(middleware: Middleware, stream: str) -> None:
     name = group()
     publish(middleware, stream, numbered(0, 3000))
-    with middleware.consumer(stream, name) as consumer:
+    with middleware.data.consumer(stream, name) as consumer:
         committed = read(consumer, 700, most=100)
         read(consumer, 1000, most=100, commit=False)
-    with middleware.consumer(stream, name) as consumer:
+    with middleware.data.consumer(stream, name) as consumer:
         rest = numbered(len(committed), 3000 - len(committed))
         assert read(consumer, len(rest)) == rest
 
@@ -144,7 +144,7 @@ def test_what_was_not_committed_comes_again(middleware: Middleware, stream: str)
 @pytest.mark.in_memory_too
 def test_polling_without_commits_reads_on(middleware: Middleware, stream: str) -> None:
     publish(middleware, stream, numbered(0, 500))
-    with middleware.consumer(stream, group()) as consumer:
+    with middleware.data.consumer(stream, group()) as consumer:
         assert read(consumer, 500, commit=False) == numbered(0, 500)
         publish(middleware, stream, numbered(500, 500))
         assert read(consumer, 500, commit=False) == numbered(500, 500)
@@ -190,10 +190,10 @@ def test_a_killed_consumer_loses_nothing(
 def test_a_member_whose_name_another_has_taken_ends(middleware: Middleware, stream: str) -> None:
     """As after a standstill, when it may come back as another of itself: its client would only be silent for ever."""
     name = group()
-    with middleware.consumer(stream, name, "0") as first:
+    with middleware.data.consumer(stream, name, "0") as first:
         publish(middleware, stream, numbered(0, 10))
         assert first.poll(1, timeout=30)
-        with middleware.consumer(stream, name, "0"), pytest.raises(MiddlewareError, match="fenced"):
+        with middleware.data.consumer(stream, name, "0"), pytest.raises(MiddlewareError, match="fenced"):
             read(first, 100, commit=False)
 
 
@@ -204,7 +204,7 @@ def test_two_consumers_share_a_stream(middleware: Middleware, stream: str, serve
     sent: list[bytes] = []
 
     def keep_sending() -> None:
-        with middleware.producer(stream) as producer:
+        with middleware.data.producer(stream) as producer:
             while not stop.wait(0.01):
                 event = b"%d" % len(sent)
                 producer.send(event.decode(), event)
@@ -237,9 +237,9 @@ def test_a_server_that_ends_loses_nothing_acknowledged(
     middleware: Middleware, stream: str, servers: Servers, how: str
 ) -> None:
     """Each server in turn, under load. Producer and consumer go on by themselves when it is back."""
-    ending = SERVERS_OF[middleware.name]
+    ending = deployment(middleware.settings.middleware).killed
     events: list[bytes] = []
-    with middleware.producer(stream) as producer, middleware.consumer(stream, group()) as consumer:
+    with middleware.data.producer(stream) as producer, middleware.data.consumer(stream, group()) as consumer:
         for round_, server in enumerate(ending):
             for number in range(3000 * round_, 3000 * (round_ + 1)):
                 producer.send(str(number % 10), b"%d" % number)
@@ -257,11 +257,11 @@ def test_a_server_that_ends_loses_nothing_acknowledged(
 @pytest.mark.only("pravega")
 def test_no_segment_waits_until_another_is_read(middleware: Middleware, stream: str) -> None:
     """As soon as both have come, in one piece each; the client of Kafka takes turns by itself, piece by piece."""
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         for number in range(20_000):
             producer.send(str(number), b"%d" % number)
         producer.flush()
-    with middleware.consumer(stream, group()) as consumer:
+    with middleware.data.consumer(stream, group()) as consumer:
 
         def segments(most: int) -> set[str]:
             return {consumer.place(index).split("/")[0] for index in range(len(consumer.poll(most, timeout=10)))}
@@ -275,7 +275,7 @@ def test_no_segment_waits_until_another_is_read(middleware: Middleware, stream: 
 @pytest.mark.in_memory_too
 def test_a_stream_that_does_not_exist(middleware: Middleware) -> None:
     calls: list[Callable[[], object]] = [
-        lambda: middleware.producer("no-such-stream"), lambda: middleware.consumer("no-such-stream", "g"),
+        lambda: middleware.data.producer("no-such-stream"), lambda: middleware.data.consumer("no-such-stream", "g"),
     ]
     for call in calls:
         with pytest.raises(UnknownStream, match="no-such-stream"):
@@ -287,8 +287,8 @@ def test_a_server_that_is_not_there(servers: Servers) -> None:
     settings = servers.settings().model_copy(update={"port_base": 1024, "port_block": 0})
     with connect(settings) as nowhere:
         calls: list[Callable[[], object]] = [
-            lambda: nowhere.wait_until_ready(1), lambda: nowhere.producer("s"), lambda: nowhere.consumer("s", "g"),
-            lambda: nowhere.create_stream("s", 1),
+            lambda: nowhere.admin.wait_until_ready(1), lambda: nowhere.admin.create_stream("s", 1),
+            lambda: nowhere.data.producer("s"), lambda: nowhere.data.consumer("s", "g"),
         ]
         for call in calls:
             with pytest.raises(Unreachable, match=r"127\.0\.0\.1"):
@@ -296,8 +296,8 @@ def test_a_server_that_is_not_there(servers: Servers) -> None:
 
 
 def test_spark_is_told_how_to_read_and_write(middleware: Middleware, stream: str) -> None:
-    binding = middleware.spark(stream)
+    binding = middleware.spark.binding(stream)
     assert binding.format
     assert len({binding.event_column, binding.key_column, binding.stream_column}) == 3
     assert any(stream in value for value in binding.read_options.values())
-    assert set(middleware.acknowledgement) == {"page-cache", "fsync"}
+    assert set(driver(middleware.settings.middleware).acknowledgement) == {"page-cache", "fsync"}

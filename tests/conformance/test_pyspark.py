@@ -54,7 +54,7 @@ def test_what_the_readme_tells_python_to_do(servers: Servers, tmp_path: Path) ->
     settings = servers.settings()
     (jar,) = (settings.jar_dir / "spark" / "pravega").glob("*.jar")
     with servers.connect() as middleware:
-        code = quick_start(middleware.spark("lines").read_options["controller"], jar.resolve(), tmp_path)
+        code = quick_start(middleware.spark.binding("lines").read_options["controller"], jar.resolve(), tmp_path)
     script = tmp_path / "quick_start.py"
     script.write_text(code + REFUSALS)
     local = {"spark.master": "local[2]", "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from middleware import connect
-from middleware.base import Middleware, Position, UnknownStream
-from tests.conformance.operators import operator
-from tests.conformance.servers import Servers
+from middleware.data import Position
+from middleware.driver import Middleware
+from middleware.errors import UnknownStream
+from middleware.registry import connect
+from tests.conformance.servers import Servers, operator
 from tests.stack import eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(240)]
@@ -26,20 +27,20 @@ def bounded(servers: Servers) -> Iterator[Middleware]:
     """A connection whose streams are bound to few bytes."""
     settings = servers.settings().model_copy(update={"stream_retention_bytes": BOUND})
     with connect(settings) as connection:
-        connection.wait_until_ready(60)
+        connection.admin.wait_until_ready(60)
         yield connection
 
 
 @pytest.fixture
 def stream(bounded: Middleware) -> str:
     name = f"test-{uuid.uuid4().hex[:12]}"
-    bounded.create_stream(name, 2)
+    bounded.admin.create_stream(name, 2)
     return name
 
 
 def publish(middleware: Middleware, stream: str, first: int, count: int, size: int = 8) -> None:
     """Numbered events of that size, in order within each of two keys."""
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         for number in range(first, first + count):
             producer.send(f"key-{number % 2}", b"%0*d" % (size, number))
 
@@ -47,7 +48,7 @@ def publish(middleware: Middleware, stream: str, first: int, count: int, size: i
 def read(middleware: Middleware, stream: str, count: int, group: str = GROUP) -> list[int]:
     """Commits and returns the numbers of the next events."""
     found: list[int] = []
-    with middleware.consumer(stream, group) as consumer:
+    with middleware.data.consumer(stream, group) as consumer:
         while len(found) < count:
             events = consumer.poll(count - len(found), timeout=30)
             assert events, f"{len(found)} of {count} events came"
@@ -57,7 +58,7 @@ def read(middleware: Middleware, stream: str, count: int, group: str = GROUP) ->
 
 
 def position(middleware: Middleware, stream: str, group: str = GROUP) -> Position:
-    committed = middleware.committed(stream, group)
+    committed = middleware.admin.committed(stream, group)
     assert committed
     return committed
 
@@ -66,15 +67,15 @@ def test_a_group_that_truncation_has_overtaken_is_told_and_can_be_moved(bounded:
     publish(bounded, stream, 0, 300)
     first = read(bounded, stream, 100)
     stands = position(bounded, stream)
-    assert not stands.lies_before(bounded.head(stream))
+    assert not stands.lies_before(bounded.data.head(stream))
     ahead = read(bounded, stream, 150, group="ahead")
-    operator(bounded.name, bounded.settings).truncate(position(bounded, stream, "ahead"))
-    head = bounded.head(stream)
+    operator(bounded).truncate(position(bounded, stream, "ahead"))
+    head = bounded.data.head(stream)
     assert head == position(bounded, stream, "ahead")
     assert stands.lies_before(head)
-    assert (bounded.retention_used(stream, stands) or 0) >= 1
+    assert (bounded.admin.retention_used(stream, stands) or 0) >= 1
 
-    bounded.move_group(stream, GROUP, stands.moved_to(head))
+    bounded.admin.move_group(stream, GROUP, stands.moved_to(head))
     assert not position(bounded, stream).lies_before(head)
     left = set(range(300)) - set(first) - set(ahead)  # each may have read more of one partition than of the other
     assert set(read(bounded, stream, len(left))) == left
@@ -82,8 +83,8 @@ def test_a_group_that_truncation_has_overtaken_is_told_and_can_be_moved(bounded:
 
 def test_a_group_is_moved_as_soon_as_its_member_has_left(bounded: Middleware, stream: str) -> None:
     publish(bounded, stream, 0, 10)
-    head, left = bounded.head(stream), threading.Event()
-    consumer = bounded.consumer(stream, GROUP)
+    head, left = bounded.data.head(stream), threading.Event()
+    consumer = bounded.data.consumer(stream, GROUP)
     assert consumer.poll(10, timeout=30)
     consumer.commit()
 
@@ -93,7 +94,7 @@ def test_a_group_is_moved_as_soon_as_its_member_has_left(bounded: Middleware, st
 
     leaving = threading.Timer(1, leave)
     leaving.start()
-    bounded.move_group(stream, GROUP, head)
+    bounded.admin.move_group(stream, GROUP, head)
     assert left.is_set()
     leaving.join()
     assert position(bounded, stream) == head
@@ -101,10 +102,10 @@ def test_a_group_is_moved_as_soon_as_its_member_has_left(bounded: Middleware, st
 
 
 def test_it_tells_what_a_stream_holds(bounded: Middleware, stream: str) -> None:
-    empty, began = bounded.held(stream), time.time()
+    empty, began = bounded.admin.held(stream), time.time()
     assert (empty.holds, empty.oldest_at) == (0, None)
     publish(bounded, stream, 0, 1000, size=1000)
-    held = bounded.held(stream)
+    held = bounded.admin.held(stream)
     assert (held.store, held.bound, held.unit) == (stream, BOUND, "bytes")
     assert 1_000_000 <= (held.holds or 0) <= 1_100_000
     assert held.oldest_at is None or began - 1 <= held.oldest_at <= time.time() + 1
@@ -112,26 +113,26 @@ def test_it_tells_what_a_stream_holds(bounded: Middleware, stream: str) -> None:
 
 def test_it_tells_when_the_oldest_tweet_of_a_stream_was_sent(bounded: Middleware, stream: str) -> None:
     began_us = time.time_ns() // 1000
-    with bounded.producer(stream) as producer:
+    with bounded.data.producer(stream) as producer:
         for number in range(10):
             stamp = {"sent_at_us": began_us + number, "source": "test", "run": "r", "seq": number}
             producer.send(f"key-{number % 2}", json.dumps({"ingest": stamp}).encode())
-    assert bounded.held(stream).oldest_at == pytest.approx(began_us / 1e6, abs=30)
+    assert bounded.admin.held(stream).oldest_at == pytest.approx(began_us / 1e6, abs=30)
 
 
 def test_the_share_of_the_retention_that_a_reader_has_used(bounded: Middleware, stream: str) -> None:
     publish(bounded, stream, 0, 10)
     read(bounded, stream, 10)
     begin = position(bounded, stream)
-    assert bounded.retention_used(stream, begin) == 0
+    assert bounded.admin.retention_used(stream, begin) == 0
     publish(bounded, stream, 10, 2000, size=1000)
-    share = bounded.retention_used(stream, begin)
+    share = bounded.admin.retention_used(stream, begin)
     assert share is not None
     assert 0.45 <= share <= 1.1  # the double, where both keys lie in one partition and each has its own bound
     publish(bounded, stream, 2010, 4000, size=1000)
-    assert bounded.retention_used(stream, begin) == pytest.approx(3 * share, rel=0.05)
+    assert bounded.admin.retention_used(stream, begin) == pytest.approx(3 * share, rel=0.05)
     read(bounded, stream, 6000)
-    assert bounded.retention_used(stream, position(bounded, stream)) == 0
+    assert bounded.admin.retention_used(stream, position(bounded, stream)) == 0
 
 
 @pytest.mark.slow
@@ -141,28 +142,28 @@ def test_retention_takes_what_lies_beyond_the_bound(bounded: Middleware, stream:
     publish(bounded, stream, 0, 1)
     read(bounded, stream, 1)
     stands = position(bounded, stream)
-    with bounded.producer(stream) as producer:
+    with bounded.data.producer(stream) as producer:
         for _ in range(300):
             producer.send("key", b"." * 100_000)
-    assert (bounded.retention_used(stream, stands) or 0) >= 1
-    assert not stands.lies_before(bounded.head(stream))
+    assert (bounded.admin.retention_used(stream, stands) or 0) >= 1
+    assert not stands.lies_before(bounded.data.head(stream))
 
     def overtaken() -> bool:
         time.sleep(2)
-        with bounded.producer(stream) as producer:
+        with bounded.data.producer(stream) as producer:
             producer.send("key", b"." * 100_000)
-        return stands.lies_before(bounded.head(stream))
+        return stands.lies_before(bounded.data.head(stream))
 
     eventually("retention takes what lies beyond the bound", overtaken, 300)
-    assert BOUND / 2 <= (bounded.held(stream).holds or 0) < 300 * 100_000
+    assert BOUND / 2 <= (bounded.admin.held(stream).holds or 0) < 300 * 100_000
 
 
 def test_of_a_group_that_never_was_nothing_is_committed(bounded: Middleware, stream: str) -> None:
-    assert bounded.committed(stream, "nobody") is None
+    assert bounded.admin.committed(stream, "nobody") is None
 
 
 def test_bounds_of_a_stream_that_never_was(bounded: Middleware) -> None:
-    for ask in (bounded.head, bounded.held, lambda name: bounded.committed(name, GROUP)):
+    for ask in (bounded.data.head, bounded.admin.held, lambda name: bounded.admin.committed(name, GROUP)):
         with pytest.raises(UnknownStream):
             ask("never-made")
 
@@ -171,4 +172,4 @@ def test_spark_keeps_a_position_as_a_text(bounded: Middleware, stream: str) -> N
     publish(bounded, stream, 0, 10)
     read(bounded, stream, 10)
     committed = position(bounded, stream)
-    assert bounded.spark_position(stream, bounded.spark_offset(committed)) == committed
+    assert bounded.spark.position(stream, bounded.spark.offset(committed)) == committed

@@ -5,13 +5,13 @@ from typing import TypeVar
 import pytest
 import redis
 
-from common.search.encoder import Encoder
 from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
 from consumers.buckets import Buckets
 from consumers.runner import Handler
-from tests.common.search.servers import MilvusServer, redis_server
+from search.encoder import Encoder
 from tests.memory import Memory
+from tests.search.servers import MilvusServer, redis_server
 
 H = TypeVar("H", bound=Handler)
 
@@ -58,7 +58,7 @@ def memory(settings: Settings) -> Memory:
     """What consumers read and write."""
     made = Memory(settings)
     for stream, partitions in ((ENRICHED, 1), (HASHTAG_COUNTS, 2), (REJECTED, 1)):
-        made.create_stream(stream, partitions)
+        made.admin.create_stream(stream, partitions)
     return made
 
 

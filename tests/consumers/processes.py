@@ -21,8 +21,8 @@ class Waiting(Kept):
 
 def connect(settings: Settings) -> Memory:
     memory = Memory(settings)
-    memory.create_stream(RAW, 1)
-    with memory.producer(RAW) as producer:
+    memory.admin.create_stream(RAW, 1)
+    with memory.data.producer(RAW) as producer:
         producer.send("key", b"event")
     return memory
 

@@ -2,67 +2,56 @@ import time
 
 import numpy as np
 
-from common.tweets import SLOT_US
+from common.tweets import BUCKET_SECONDS, SLOT_US, TOTAL, BucketCount, HashtagCount, SlotCount
 from consumers.arrivals import Arrivals
 from consumers.trending import maxima
 
 NOW = int(time.time()) // 5 * 5
 
 
-def total(count: int, earliest: int, latest: int, start: int = NOW):
-    return {
-        "bucket_start": start, "bucket_seconds": 5, "hashtag": "", "count": count,
-        "min_sent_us": earliest, "max_sent_us": latest,
-    }
+def slot(count: int, earliest: int, latest: int, start: int = NOW) -> SlotCount:
+    return SlotCount(start, BUCKET_SECONDS, count, earliest, latest)
 
 
 def test_new_tweets_are_spread_over_the_time_since_the_last_count() -> None:
     arrivals = Arrivals(7200)
-    assert arrivals.add(total(2, 100, 200), sequence=1) == 2
-    assert arrivals.add(total(6, 100, 400), sequence=2) == 4
+    assert arrivals.add(slot(2, 100, 200), sequence=1) == 2
+    assert arrivals.add(slot(6, 100, 400), sequence=2) == 4
     np.testing.assert_array_equal(arrivals.take(visible=1), [150, 200])
     np.testing.assert_array_equal(arrivals.take(visible=5), [250, 300, 350, 400])
     assert not arrivals.waiting()
 
 
-def test_tweets_count_by_slot_and_the_whole_bucket_adds_nothing() -> None:
+def test_tweets_count_by_slot() -> None:
     arrivals = Arrivals(7200)
-    arrivals.add(total(3, 10, SLOT_US + 20), 1)
-    arrivals.add(total(1, 10, 10), 1)
-    arrivals.add(total(2, SLOT_US + 10, SLOT_US + 20), 1)
+    arrivals.add(slot(1, 10, 10), 1)
+    arrivals.add(slot(2, SLOT_US + 10, SLOT_US + 20), 1)
     np.testing.assert_array_equal(arrivals.take(1), [10, SLOT_US + 15, SLOT_US + 20])
-
-
-def test_a_bucket_within_one_slot_counts_once() -> None:
-    arrivals = Arrivals(7200)
-    arrivals.add(total(3, 10, 20), 1)
-    arrivals.add(total(3, 10, 20), 1)
-    assert len(arrivals.take(1)) == 3
 
 
 def test_stragglers_count_in_their_slot() -> None:
     arrivals = Arrivals(7200)
-    arrivals.add(total(5, 100, 200), 1)
-    arrivals.add(total(7, SLOT_US, SLOT_US + 9), 1)
-    arrivals.add(total(6, 100, 200), 2)
+    arrivals.add(slot(5, 100, 200), 1)
+    arrivals.add(slot(7, SLOT_US, SLOT_US + 9), 1)
+    arrivals.add(slot(6, 100, 200), 2)
     assert len(arrivals.take(1)) == 12
     np.testing.assert_array_equal(arrivals.take(2), [200])
 
 
 def test_repeats_and_older_counts_add_nothing() -> None:
     arrivals = Arrivals(7200)
-    arrivals.add(total(5, 100, 200), 1)
-    assert arrivals.add(total(5, 100, 200), 2) == 0
-    assert arrivals.add(total(3, 100, 150), 3) == 0
+    arrivals.add(slot(5, 100, 200), 1)
+    assert arrivals.add(slot(5, 100, 200), 2) == 0
+    assert arrivals.add(slot(3, 100, 150), 3) == 0
     assert len(arrivals.take(9)) == 5
 
 
 def test_what_a_predecessor_counted_is_not_counted_again() -> None:
     arrivals = Arrivals(7200)
-    arrivals.add(total(4, 100, 150), 1)
+    arrivals.add(slot(4, 100, 150), 1)
     successor = Arrivals(7200)
     successor.learn({NOW: arrivals.changed()[NOW]})
-    successor.add(total(6, 100, 300), 1)
+    successor.add(slot(6, 100, 300), 1)
     np.testing.assert_array_equal(successor.take(1), [200, 300])
     arrivals.kept()
     assert arrivals.changed() == {}
@@ -70,22 +59,22 @@ def test_what_a_predecessor_counted_is_not_counted_again() -> None:
 
 def test_after_a_rebuild_what_waits_is_visible_at_once() -> None:
     arrivals = Arrivals(7200)
-    arrivals.add(total(1, 100, 100), 500)
+    arrivals.add(slot(1, 100, 100), 500)
     arrivals.restart()
     assert len(arrivals.take(3)) == 1
 
 
 def test_old_buckets_are_forgotten() -> None:
     arrivals = Arrivals(7200)
-    arrivals.add(total(1, 1, 1, start=NOW - 100_000), 1)
-    arrivals.add(total(1, 1, 1), 1)
+    arrivals.add(slot(1, 1, 1, start=NOW - 100_000), 1)
+    arrivals.add(slot(1, 1, 1), 1)
     assert arrivals.known() == {NOW}
 
 
 def test_maxima() -> None:
     events = [
-        {"bucket_start": 5, "hashtag": "a", "count": 2},
-        {"bucket_start": 5, "hashtag": "a", "count": 1},
-        {"bucket_start": 10, "hashtag": "a", "count": 1},
+        HashtagCount(5, BUCKET_SECONDS, 2, 0, 0, "a"), HashtagCount(5, BUCKET_SECONDS, 1, 0, 0, "a"),
+        HashtagCount(10, BUCKET_SECONDS, 1, 0, 0, "a"), BucketCount(10, BUCKET_SECONDS, 3, 0, 0),
+        SlotCount(10, BUCKET_SECONDS, 4, 0, 0),
     ]
-    assert maxima(events) == {5: {"a": 2}, 10: {"a": 1}}
+    assert maxima(events) == {5: {"a": 2}, 10: {"a": 1, TOTAL: 3}}

@@ -10,9 +10,9 @@ import pytest
 from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED, REJECTED_EVENT_BYTES, Reader, RejectedEvent, to_json
 from consumers.parking import Parking, readable
-from middleware.base import PublishFailed, Unreachable
-from tests.common.search.samples import tweet
+from middleware.errors import PublishFailed, Unreachable
 from tests.memory import Memory, MemoryConsumer
+from tests.search.samples import tweet
 
 BAD = b'{"tweet_id": "x"}'
 
@@ -20,7 +20,7 @@ BAD = b'{"tweet_id": "x"}'
 @pytest.fixture
 def memory() -> Memory:
     made = Memory(Settings())
-    made.create_stream(REJECTED, 2)
+    made.admin.create_stream(REJECTED, 2)
     return made
 
 
@@ -116,7 +116,7 @@ def test_all_is_read_where_the_stream_is_another_one(memory: Memory, start) -> N
     one = start()
     park(one, 1)
     memory.delete_stream(REJECTED)
-    memory.create_stream(REJECTED, 2)
+    memory.admin.create_stream(REJECTED, 2)
     start().park([BAD], {0: "unreadable"}, lambda _: "1/7")
     assert one.park([BAD], {0: "unreadable"}, lambda _: "1/7") == 0
 
@@ -169,7 +169,7 @@ def test_a_stamp_as_long_as_an_event_is_left_out(memory: Memory, start) -> None:
 
 
 def test_what_others_put_there_stops_nobody(memory: Memory, start) -> None:
-    with memory.producer(REJECTED) as producer:
+    with memory.data.producer(REJECTED) as producer:
         for event in (b"\xff", b"{}", b'{"reason": 5}'):
             producer.send("key", event)
     assert park(start(), 0) == 1

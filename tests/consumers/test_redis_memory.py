@@ -9,14 +9,14 @@ from uuid import uuid4
 import pytest
 import redis
 
-from cli import stores
-from common.held import Held
 from common.redis_memory import CACHE_SHARE, has_room_to_cache
 from common.settings import Settings
+from common.storage.held import Held
 from common.tweets import TOTAL
 from consumers.buckets import Buckets
 from consumers.ranking import Rankings
 from consumers.runner import Retry
+from status import stores
 from tests.stack import ROOT
 from web.search import FoundTweet, ResultCache, SearchQuery
 
@@ -30,7 +30,7 @@ SPARE = 4 << 20
 @pytest.fixture
 def short(client: redis.Redis) -> Iterator[redis.Redis]:
     """A Redis that is nearly empty and has little memory."""
-    conf = (ROOT / "deploy/local/redis.conf").read_text()
+    conf = (ROOT / "deploy/local/redis/redis.conf").read_text()
     policy = re.search(r"^maxmemory-policy (\S+)$", conf, re.M)
     client.config_set("maxmemory-policy", policy[1])
     client.config_set("maxmemory", client.info("memory")["used_memory"] + SPARE)

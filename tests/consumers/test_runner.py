@@ -14,7 +14,7 @@ from common.settings import Settings
 from common.tweets import RAW
 from consumers import runner
 from consumers.runner import Retry, Runner, Stopping, consume
-from middleware.base import UnknownStream, Unreachable
+from middleware.errors import UnknownStream, Unreachable
 from tests.memory import Memory
 from tests.stack import ROOT
 
@@ -97,15 +97,15 @@ class Kept:
 def memory(monkeypatch) -> Memory:
     monkeypatch.setattr(runner, "FIRST_PAUSE_S", 0.001)
     made = Memory(Settings())
-    made.create_stream(RAW, 1)
-    with made.producer(RAW) as producer:
+    made.admin.create_stream(RAW, 1)
+    with made.data.producer(RAW) as producer:
         for number in range(5):
             producer.send("key", b"%d" % number)
     return made
 
 
 def run(memory: Memory, handler: Kept, stop: threading.Event) -> int:
-    return consume(Runner(memory, RAW, "group", "0", stop), lambda: handler, stop, max_events=2, timeout=0)
+    return consume(Runner(memory.data, RAW, "group", "0", stop), lambda: handler, stop, max_events=2, timeout=0)
 
 
 def committed(memory: Memory) -> int:
@@ -155,7 +155,7 @@ def test_a_commit_that_fails_brings_the_events_again(memory: Memory) -> None:
     def remove_once(events: list[bytes], place: runner.Place) -> None:
         handle(events, place)
         if len(handler.events) == 2:
-            memory.forget_group(RAW, "group")
+            memory.admin.forget_group(RAW, "group")
 
     handler.handle = remove_once
     assert run(memory, handler, stop) == 0
@@ -165,7 +165,7 @@ def test_a_commit_that_fails_brings_the_events_again(memory: Memory) -> None:
 
 def test_nobody_goes_on_behind_what_retention_removed(memory: Memory, monkeypatch, caplog) -> None:
     monkeypatch.setattr(runner, "OVERTAKEN_PAUSE_S", 0.01)
-    memory.consumer(RAW, "group").close()
+    memory.data.consumer(RAW, "group").close()
     memory.truncate(RAW, 3)
     stop, polls = threading.Event(), []
     memory.on_poll = lambda: polls.append(1)
@@ -175,7 +175,7 @@ def test_nobody_goes_on_behind_what_retention_removed(memory: Memory, monkeypatc
     assert "murmur accept-loss" in caplog.text
 
 
-def test_a_stream_store_that_comes_back_is_read_on(memory: Memory) -> None:
+def test_a_stream_store_that_comes_back_is_read_on(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     stop, polls = threading.Event(), []
 
     def away_once() -> None:
@@ -183,13 +183,13 @@ def test_a_stream_store_that_comes_back_is_read_on(memory: Memory) -> None:
         memory.down = len(polls) == 2
 
     memory.on_poll = away_once
-    joined = memory.consumer
+    joined = memory.data.consumer
 
     def back(*arguments, **named):
         memory.down = False
         return joined(*arguments, **named)
 
-    memory.consumer = back
+    monkeypatch.setattr(memory.data, "consumer", back)
     handler = Kept(stop, until=5)
     assert run(memory, handler, stop) == 0
     assert handler.events == [b"0", b"1", b"2", b"3", b"4"]

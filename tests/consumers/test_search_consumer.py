@@ -12,19 +12,19 @@ import numpy as np
 import orjson
 import pytest
 
-from common.search import index as index_module
-from common.search.encoder import Encoder
-from common.search.index import Index, IndexDown
-from common.search.query import DependencyDown, TweetSearch
-from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, to_json
 from consumers import search as search_module
 from consumers.search import Search, index_rows, reconcile
-from tests.common.search.samples import tweet
-from tests.common.search.servers import MilvusServer
+from search import index as index_module
+from search.encoder import Encoder
+from search.index import Index, IndexDown
+from search.query import DependencyDown, TweetSearch
+from search.store import Store
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
+from tests.search.samples import tweet
+from tests.search.servers import MilvusServer
 
 pytestmark = pytest.mark.server
 
@@ -101,11 +101,11 @@ def test_reconciling_repairs_both_ways(settings: Settings, encoder: Encoder, mon
     index.insert([index_rows(store, encoder, [3])])  # twice
     stranger = index_rows(store, encoder, [4])._replace(tweet_ids=np.array([99]))
     index.insert([stranger])
-    index.insert([stranger._replace(positions=np.array([900]))])  # a slice beyond the newest: the database was replaced
+    index.insert([stranger._replace(positions=np.array([900]))])  # a shard beyond the newest: the database was replaced
     index = Index.open(settings)
     reconcile(store, index, encoder)
     assert sorted(index.ids()) == list(range(1, 55))
-    assert index.slices() == [0, 1]
+    assert index.shards() == [0, 1]
 
 
 def test_reconciling_leaves_what_another_member_is_at(settings: Settings, encoder: Encoder) -> None:
@@ -123,7 +123,7 @@ def test_only_the_newest_are_kept(make, settings: Settings) -> None:
     horizon = index.horizon(store.newest_position())
     positions = store.positions(range(300))
     assert set(index.ids()) == {i for i, position in positions.items() if position >= horizon}
-    assert 100 <= index.count() <= 100 + index.slice_rows
+    assert 100 <= index.count() <= 100 + index.shard_rows
     consumer.handle(events(5), place)
     assert 5 not in index.ids()
 
@@ -181,7 +181,7 @@ def consumer(tmp_path_factory: pytest.TempPathFactory, redis_url: str) -> Iterat
         database_url=f"sqlite:///{tmp_path_factory.mktemp('store') / 'tweets.db'}",
     )
     memory = Memory(settings)
-    memory.create_stream(REJECTED, 1)
+    memory.admin.create_stream(REJECTED, 1)
     made = Search(settings, "0", lambda _: memory)
     yield made, memory
     made.close()
@@ -208,4 +208,4 @@ def test_no_event_stops_the_consumer(consumer: tuple[Search, Memory], event: byt
         tweet_id = enriched_tweet(event).tweet_id
         row = search._store.get([tweet_id])[tweet_id]
         assert datetime.fromtimestamp(row.created_at_us / 1e6, UTC)
-        assert tweet_id in search._index.slice_ids(search._index.slice_of(row.position))
+        assert tweet_id in search._index.shard_ids(search._index.shard_of(row.position))

@@ -11,11 +11,22 @@ import pytest
 import redis
 
 from common.settings import Settings
-from common.tweets import HASHTAG_COUNTS, REJECTED, SLOT_US, TOTAL, RejectedEvent
-from consumers import reread as reread_module
+from common.tweets import (
+    BUCKET_SECONDS,
+    HASHTAG_COUNTS,
+    REJECTED,
+    SLOT_US,
+    TOTAL,
+    BucketCount,
+    HashtagCount,
+    RejectedEvent,
+    SlotCount,
+    to_json,
+)
 from consumers.ranking import HORIZON_S
 from consumers.trending import Trending
-from middleware.base import Overtaken, Unreachable
+from middleware import reread as reread_module
+from middleware.errors import Overtaken, Unreachable
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
 from tests.stack import eventually
@@ -26,10 +37,13 @@ NOW = int(time.time()) // 5 * 5
 
 
 def count(number: int, hashtag: str = TOTAL, start: int = NOW, sent_us: int = NOW * 1_000_000) -> bytes:
-    return orjson.dumps({
-        "bucket_start": start, "bucket_seconds": 5, "hashtag": hashtag, "count": number,
-        "min_sent_us": sent_us, "max_sent_us": sent_us,
-    })
+    """Of a hashtag, or of the whole bucket."""
+    counted = start, BUCKET_SECONDS, number, sent_us, sent_us
+    return to_json(HashtagCount(*counted, hashtag) if hashtag else BucketCount(*counted))
+
+
+def slot(number: int, start: int = NOW, sent_us: int = NOW * 1_000_000) -> bytes:
+    return to_json(SlotCount(start, BUCKET_SECONDS, number, sent_us, sent_us))
 
 
 def place(index: int) -> str:
@@ -47,7 +61,7 @@ def start(settings: Settings, memory: Memory, ending) -> Callable[..., Trending]
 
 
 def publish(memory: Memory, *events: bytes) -> None:
-    with memory.producer(HASHTAG_COUNTS) as producer:
+    with memory.data.producer(HASHTAG_COUNTS) as producer:
         for number, event in enumerate(events):
             producer.send(str(number), event)
 
@@ -72,6 +86,18 @@ def test_counts_become_a_ranking(start, client, settings: Settings) -> None:
     assert bucket(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
 
 
+def test_each_row_counts_as_what_it_says(start, client, settings: Settings) -> None:
+    """A slot is no bucket, though it is larger or comes alone, nor a bucket a slot, though its tweets lie in one."""
+    trending = start()
+    trending.handle([count(3), slot(4)], place)
+    trending.handle([slot(2, start=NOW - 5)], place)
+    trending.handle([count(5, start=NOW - 10)], place)
+    assert bucket(client, settings) == {TOTAL: 3}
+    assert bucket(client, settings, NOW - 5) == {}
+    assert client.hgetall(f"{settings.redis_prefix}slots:{NOW - 5}") == {str(NOW * 1_000_000 // SLOT_US): "2"}
+    assert not client.exists(f"{settings.redis_prefix}slots:{NOW - 10}")
+
+
 def test_a_bucket_too_late_for_any_ranking_leaves_the_list_of_changes(start, client, settings: Settings) -> None:
     trending, changed = start(), f"{settings.redis_prefix}changed"
     trending.handle([count(1)], place)
@@ -84,7 +110,7 @@ def test_a_bucket_too_late_for_any_ranking_leaves_the_list_of_changes(start, cli
 
 def test_a_tweet_is_reported_once_when_it_is_visible(start, client, settings: Settings) -> None:
     for trending in (start(), start()):  # the second is the successor of the first
-        trending.handle([count(3)], place)
+        trending.handle([count(3), slot(3)], place)
         trending.tick()
         trending.close()
     report = orjson.loads(client.get(f"{settings.redis_prefix}telemetry:ranked:trending-0"))
@@ -94,13 +120,13 @@ def test_a_tweet_is_reported_once_when_it_is_visible(start, client, settings: Se
 def test_slots_that_redis_did_not_take_are_kept_when_it_does(start, client, settings: Settings) -> None:
     """The key is of another type for a while, which fails what comes after the counts."""
     trending, key = start(), f"{settings.redis_prefix}slots:{NOW}"
-    trending.handle([count(1, start=NOW - 5)], place)
+    trending.handle([slot(1, start=NOW - 5)], place)
     trending._arrivals.learn({NOW: {}})  # otherwise they would be asked for first
     client.set(key, "in the way")
     with pytest.raises(redis.ResponseError):
-        trending.handle([count(3)], place)
+        trending.handle([slot(3)], place)
     client.delete(key)
-    trending.handle([count(3)], place)
+    trending.handle([slot(3)], place)
     slots = client.hgetall(f"{settings.redis_prefix}slots:{NOW}")
     assert slots == {str(NOW * 1_000_000 // SLOT_US): "3"}
 
@@ -119,7 +145,7 @@ def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, setti
 
 def test_a_rebuild_takes_no_silence_for_the_end(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
     """The stream store stalls in the middle, and nothing comes for a while."""
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     stalls = stalling(memory)
     start().tick()
@@ -129,7 +155,7 @@ def test_a_rebuild_takes_no_silence_for_the_end(start, memory: Memory, client, s
 
 def stalling(memory: Memory) -> list[int]:
     """Has every second poll of any consumer of `memory` find nothing; numbers of those polls."""
-    consumer, polls, stalls = memory.consumer, [0], []
+    consumer, polls, stalls = memory.data.consumer, [0], []
 
     def stalled(*arguments, **named):
         joined = consumer(*arguments, **named)
@@ -145,7 +171,7 @@ def stalling(memory: Memory) -> list[int]:
         joined.poll = instead
         return joined
 
-    memory.consumer = stalled
+    memory.data.consumer = stalled
     return stalls
 
 
@@ -158,7 +184,7 @@ def test_a_rebuild_ends_beside_a_writer_that_goes_on(start, memory: Memory, clie
 
 
 def test_a_loss_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     polls = []
 
@@ -175,7 +201,7 @@ def test_a_loss_in_the_middle_of_a_rebuild(start, memory: Memory, client, settin
 
 
 def test_redis_away_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     polls = []
 
@@ -206,7 +232,7 @@ def test_a_stream_store_that_hangs_is_given_up(start, memory: Memory, client, se
 
 def test_retention_in_the_middle_of_a_rebuild(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
     """It begins anew, from what the stream holds then."""
-    monkeypatch.setattr("consumers.reread.POLL_EVENTS", 7)
+    monkeypatch.setattr("middleware.reread.POLL_EVENTS", 7)
     publish(memory, *(count(number + 1, f"tag{number}") for number in range(50)))
     polls = []
 
@@ -257,14 +283,15 @@ def parked(memory: Memory) -> list[RejectedEvent]:
 
 def test_what_cannot_be_read_is_parked_and_the_rest_ranked(start, memory: Memory, client, settings: Settings) -> None:
     trending = start()
-    strange = [count(-1, "a"), b"{", count(1, "b").replace(b'"bucket_start":', b'"bucket_start":"x","y":')]
+    strange = [count(-1, "a"), b"{", count(1, "b").replace(b'"bucket_start":', b'"bucket_start":"x","y":'),
+               count(1).replace(b"bucket", b"total", 1), count(1).replace(b'"bucket"', b'"hashtag"', 1)]
     trending.handle([*strange, count(1, "c")], place)
     assert bucket(client, settings) == {"c": 1}
-    assert [event.position for event in parked(memory)] == [f"{HASHTAG_COUNTS}/0/{index}" for index in (0, 1, 2)]
+    assert [event.position for event in parked(memory)] == [f"{HASHTAG_COUNTS}/0/{index}" for index in range(5)]
     assert {(event.reason, event.stage) for event in parked(memory)} == {("unreadable", "trending-consumer")}
     trending.close()
     report = orjson.loads(client.get(f"{settings.redis_prefix}telemetry:ranked:trending-0"))
-    assert report["extra"]["parked"] == 3
+    assert report["extra"]["parked"] == 5
 
 
 def test_an_unreadable_event_does_not_stop_a_rebuild(start, memory: Memory, client, settings: Settings) -> None:

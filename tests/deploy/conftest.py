@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from common.process import manager
+from common.process.child import program
 from common.settings import Settings
-from deploy.local import instances, supervision
-from deploy.local.process import Process, program
+from deploy.local import instances
+from deploy.local.processes import supervisor
+from deploy.local.processes.spec import Process
 from tests.stack import eventually
 
 Start = Callable[..., list[Process]]
@@ -31,14 +34,14 @@ def start(settings: Settings) -> Iterator[Start]:
             Process(name, (program("sh"), "-c", command), stage=stage, ready=lambda started: False, ready_seconds=60)
             for stage, (name, command) in enumerate(commands.items())
         ]
-        supervision.write_configuration(settings, found)
-        supervision.start(settings)
+        supervisor.write_configuration(settings, found)
+        supervisor.start(settings)
         return found
 
     yield start
     try:
-        if supervision.is_running(settings):
-            supervision.stop(settings, [])
-    except supervision.NotAnswering:  # a test that failed has left it held
+        if manager.is_running(settings):
+            supervisor.stop(settings, [])
+    except manager.NotAnswering:  # a test that failed has left it held
         instances.end_leftovers(settings)
     eventually("all has ended", lambda: not instances.leftovers(settings), 10)

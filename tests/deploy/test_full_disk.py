@@ -18,8 +18,8 @@ import pytest
 import requests
 
 from common.settings import Port
-from deploy.local.readiness import last_lines
-from middleware import registry
+from deploy.local.processes.wait_ready import last_lines
+from middleware.registry import registry
 from tests.stack import PORT_BASE, ROOT, Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(1200)]
@@ -153,7 +153,7 @@ def test_the_disk_of_the_whole_instance(middleware: str) -> None:
 
 
 def test_the_disk_of_the_archive() -> None:
-    with running("pravega") as instance:
+    with running(registry()[0]) as instance:
         archive = instance.settings().archive_dir
         archive.mkdir(parents=True, exist_ok=True)
         mount(archive, ARCHIVE_MIB)

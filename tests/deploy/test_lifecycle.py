@@ -8,9 +8,11 @@ import psutil
 import pytest
 import redis
 
+from common.process import manager
 from common.tweets import RAW, STREAMS
-from deploy.local import instances, supervision
-from middleware import connect
+from deploy.local import instances
+from deploy.local.middlewares import deployment
+from middleware.registry import connect
 from tests.stack import Stack, eventually
 
 pytestmark = pytest.mark.server
@@ -82,17 +84,17 @@ def test_a_killed_process_comes_back(stack: Stack):
     stack.kill("web-0")
     eventually("web-0 comes back", lambda: stack.pids().get("web-0", before) != before, 30)
     assert all(psutil.pid_exists(pid) for pid in stack.pids()["web-0"])
-    assert stack.get("pipeline")["middleware"] == "pravega"
+    assert stack.get("pipeline")["middleware"] == stack.settings().middleware
 
 
 def test_everything_comes_back_with_its_data_after_everything_was_killed(servers: Stack):
     settings = servers.settings()
     events = [f'{{"n": {n}}}'.encode() for n in range(500)]
-    with connect(settings) as middleware, middleware.producer(RAW) as producer:
+    with connect(settings) as middleware, middleware.data.producer(RAW) as producer:
         for event in events:
             producer.send("key", event)
         producer.flush()
-    daemon = psutil.Process(supervision.ask(settings).getPID())
+    daemon = psutil.Process(manager.ask(settings).getPID())
     killed = instances.leftovers(settings)
     daemon.kill()
     _, alive = psutil.wait_procs(killed, timeout=10)
@@ -100,7 +102,7 @@ def test_everything_comes_back_with_its_data_after_everything_was_killed(servers
 
     servers.murmur("up", "--servers-only", timeout=240)
     found: list[bytes] = []
-    with connect(servers.settings()) as middleware, middleware.consumer(RAW, "test", start="head") as consumer:
+    with connect(servers.settings()) as middleware, middleware.data.consumer(RAW, "test", start="head") as consumer:
         eventually("all events are read", lambda: found.extend(consumer.poll(1000, 1.0)) or len(found) >= 500, 60)
     assert found == events
 
@@ -109,20 +111,23 @@ def test_status_is_for_programs_too(stack: Stack):
     found = stack.status()
     assert {"url", "middleware", "durability", "processes", "database"} <= found.keys()
     names = {process["name"] for process in found["processes"]}
-    assert {"zookeeper", "bookkeeper", "controller", "segment-store", "redis", "milvus", "spark", "trending", "search",
-            "ingest-http", "web-0", "web-1", "nginx"} == names
+    settings = stack.settings()
+    servers = {server.name for server in deployment(settings.middleware).processes(settings)}
+    others = {"redis", "milvus", "spark", "trending", "search", "ingest-http", "web-0", "web-1", "nginx"}
+    assert names == servers | others
     assert all(process["state"] == "running" and process["pid"] for process in found["processes"])
 
 
 def test_logs_shows_a_process_and_names_what_there_is(stack: Stack):
-    assert stack.murmur("logs", "zookeeper", "-n", "3")
-    assert "zookeeper" in refused(stack, "logs", "nonsense")
+    server = deployment(stack.settings().middleware).syncing
+    assert stack.murmur("logs", server, "-n", "3")
+    assert server in refused(stack, "logs", "nonsense")
 
 
 def test_streams_exist_after_up(servers: Stack):
     with connect(servers.settings()) as middleware:
         for stream in STREAMS:
-            middleware.producer(stream).close()
+            middleware.data.producer(stream).close()
 
 
 def test_down_ends_every_process_and_wipe_removes_the_state():

@@ -10,6 +10,7 @@ import pytest
 
 from common.settings import Port
 from deploy.local import instances
+from deploy.local.middlewares import deployment
 from tests.stack import Stack
 
 pytestmark = pytest.mark.server
@@ -46,13 +47,13 @@ def speaks_http(port: int) -> bool:
 
 @pytest.mark.every_middleware
 def test_only_our_ports_and_those_that_are_named_speak_http(stack: Stack):
-    """A server's own pages and interfaces are off, but for the controller's, which has no switch (SECURITY.md)."""
+    """A server's own pages and interfaces are off, but for what has no switch (SECURITY.md)."""
     settings = stack.settings()
     ours = {settings.port(Port.PAGE), settings.port(Port.INGEST)}
     ours |= {settings.port(Port.WEB, replica) for replica in range(settings.web_replicas)}
     speaking = {port for port in {port for _, _, port in listeners(stack)} if speaks_http(port)}
     assert ours <= speaking
-    assert speaking - ours - {settings.port(Port.CONTROLLER_REST)} == set()
+    assert speaking - ours - {settings.port(port) for port in deployment(settings.middleware).http_ports} == set()
 
 
 @pytest.mark.parametrize(("address", "loopback"), [

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from common.process import manager
+from common.process.child import program
 from common.settings import Port, Settings
-from deploy.local import pravega, processes, supervision
-from deploy.local.process import Process
-from deploy.local.rendering import FOLDER, render
+from deploy.local import pravega, stack
+from deploy.local.processes import supervisor
+from deploy.local.processes.spec import Process
+from deploy.local.rendering import render
+from middleware.kafka.ports import Port as KafkaPort
+from middleware.pravega.ports import Port as PravegaPort
 
-ALL = ("redis.conf", "nginx.conf", "kafka/server.properties")
-PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98}
+PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
+           "ports": PravegaPort}
 
 
 def settings(home: Path, **given: object) -> Settings:
@@ -23,9 +28,11 @@ def process(*command: str) -> Process:
     return Process("one", command, stage=3, ready=lambda started: True, environment={"RATE": "100%"})
 
 
-@pytest.mark.parametrize("template", [*ALL, *(f"pravega/{name}" for name in pravega._CONFIGURATIONS)])
+@pytest.mark.parametrize("template", ["redis/redis.conf", "nginx/nginx.conf", "kafka/server.properties",
+                                      *(f"pravega/{name}" for name in pravega._CONFIGURATIONS)])
 def test_no_template_listens_beyond_loopback(template: str, tmp_path: Path):
-    text = render(template, settings(tmp_path), **PRAVEGA)
+    ports = KafkaPort if template.startswith("kafka/") else PravegaPort
+    text = render(template, settings(tmp_path), **{**PRAVEGA, "ports": ports})
     assert "0.0.0.0" not in text
     assert "{{" not in text
 
@@ -48,15 +55,15 @@ def test_the_segment_store_forgets_what_is_old_before_its_cache_holds_writers_ba
 
 @pytest.mark.parametrize(("durability", "flushed"), [("fsync", True), ("page-cache", False)])
 def test_durability_decides_whether_the_broker_flushes(durability: str, flushed: bool, tmp_path: Path):
-    text = render("kafka/server.properties", settings(tmp_path, durability=durability))
+    text = render("kafka/server.properties", settings(tmp_path, durability=durability), ports=KafkaPort)
     assert ("log.flush.interval.messages=1\n" in text) is flushed
 
 
 def test_nginx_accepts_its_configuration_even_below_a_folder_with_a_space(tmp_path: Path):
     one = settings(tmp_path / "a folder", web_replicas=3)
-    processes.write_configuration(one.model_copy(update={"middleware_uri": "elsewhere"}))
+    stack.write_configuration(one.model_copy(update={"middleware_uri": "elsewhere"}))
     checked = subprocess.run(
-        [processes.program("nginx"), "-t", "-c", str(one.instance_dir / "nginx.conf"), "-e", "stderr"],
+        [program("nginx"), "-t", "-c", str(one.instance_dir / "nginx.conf"), "-e", "stderr"],
         capture_output=True, text=True,
     )
     assert checked.returncode == 0, checked.stderr
@@ -67,7 +74,7 @@ def test_nginx_accepts_its_configuration_even_below_a_folder_with_a_space(tmp_pa
 def test_supervisor_reads_back_every_command_and_environment(tmp_path: Path):
     one = settings(tmp_path)
     parser = configparser.RawConfigParser()
-    parser.read(supervision.write_configuration(one, [process("/bin/echo", "a b", "100%", "it's")]))
+    parser.read(supervisor.write_configuration(one, [process("/bin/echo", "a b", "100%", "it's")]))
     section = parser["program:one"]
     assert section["command"].endswith("/bin/echo 'a b' 100%% 'it'\"'\"'s'")
     assert section["environment"] == 'RATE="100%%"'
@@ -77,15 +84,7 @@ def test_supervisor_reads_back_every_command_and_environment(tmp_path: Path):
 
 def test_a_path_too_long_for_a_socket_is_replaced_by_a_short_one(tmp_path: Path):
     deep = settings(tmp_path / ("x" * 100))
-    path = supervision.socket_path(deep)
-    assert len(str(path)) <= supervision.SOCKET_PATH_BYTES
-    assert path != supervision.socket_path(settings(tmp_path / ("y" * 100)))
-    assert supervision.socket_path(settings(Path("/m"))) == Path("/m/instances/one/supervisor.sock")
-
-
-def test_every_middleware_of_the_deployment_has_its_pom_and_is_known():
-    from middleware import registry
-
-    for name in registry():
-        assert name in processes.MIDDLEWARES
-        assert (FOLDER / name / "pom.xml").exists()
+    path = manager.socket_path(deep)
+    assert len(str(path)) <= manager.SOCKET_PATH_BYTES
+    assert path != manager.socket_path(settings(tmp_path / ("y" * 100)))
+    assert manager.socket_path(settings(Path("/m"))) == Path("/m/instances/one/supervisor.sock")

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from common.process import manager
 from common.tweets import RAW
-from deploy.local import instances, supervision
-from middleware import connect, registry
+from deploy.local import instances
+from deploy.local.middlewares import deployment
+from middleware.registry import connect, registry
 from tests.stack import ROOT, Stack, eventually
 
 pytestmark = pytest.mark.server
@@ -63,7 +65,7 @@ def test_right_after_a_first_start(stopped: Stack) -> None:
 
 def test_in_the_middle_of_a_start(stopped: Stack) -> None:
     starting = stopped.start("up")
-    eventually("the process manager runs", lambda: settings_exist(stopped) and supervision.is_running(
+    eventually("the process manager runs", lambda: settings_exist(stopped) and manager.is_running(
         stopped.settings()), 60)
     down(stopped)
     _, errors = starting.communicate(timeout=60)
@@ -78,16 +80,17 @@ def settings_exist(instance: Stack) -> bool:
 @pytest.mark.slow
 def test_while_the_stream_store_does_not_answer_and_without_loss(stopped: Stack) -> None:
     stopped.murmur("up", "--servers-only", timeout=240)
-    with connect(stopped.settings()) as middleware, middleware.producer(RAW) as producer:
+    with connect(stopped.settings()) as middleware, middleware.data.producer(RAW) as producer:
         for n in range(100):
             producer.send("key", str(n).encode())
         producer.flush()
-    for name in {"segment-store", "bookkeeper", "controller", "zookeeper", "kafka"} & stopped.pids().keys():
+    settings = stopped.settings()
+    for name in {server.name for server in deployment(settings.middleware).processes(settings)}:
         for pid in stopped.pids()[name]:
             os.kill(pid, signal.SIGSTOP)
     down(stopped)
     stopped.murmur("up", "--servers-only", timeout=240)
     found: list[bytes] = []
-    with connect(stopped.settings()) as middleware, middleware.consumer(RAW, "test", start="head") as consumer:
+    with connect(stopped.settings()) as middleware, middleware.data.consumer(RAW, "test", start="head") as consumer:
         eventually("all events are read", lambda: found.extend(consumer.poll(1000, 1.0)) or len(found) >= 100, 60)
     assert found == [str(n).encode() for n in range(100)]

@@ -12,14 +12,14 @@ import numpy as np
 import orjson
 import pytest
 
-from cli.audit import groups
-from common.search.encoder import DIMENSIONS
-from common.search.index import Index
-from common.search.rows import IndexRows
+from audit import consumer_groups
 from common.settings import Settings
 from common.tweets import STREAMS
-from middleware import connect
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import connect
+from search.encoder import DIMENSIONS
+from search.index import Index
+from search.milvus_rows import IndexRows
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware(slow=True)]
@@ -53,18 +53,18 @@ def duplicated(stack: Stack) -> dict[str, int]:
 def first_event(middleware: Middleware, stream: str, run: str = RUN) -> bytes:
     group = f"inject-{stream}"
     try:
-        with middleware.consumer(stream, group, start="head") as consumer:
+        with middleware.data.consumer(stream, group, start="head") as consumer:
             while events := consumer.poll(10_000, timeout=5):
                 for event in events:
                     if f'"{run}"'.encode() in event:
                         return event
     finally:
-        middleware.forget_group(stream, group)
+        middleware.admin.forget_group(stream, group)
     raise AssertionError(f"no event of {run} in {stream}")
 
 
 def inject(middleware: Middleware, stream: str, event: bytes) -> None:
-    with middleware.producer(stream) as producer:
+    with middleware.data.producer(stream) as producer:
         producer.send("repeat", event)
         producer.flush()
 
@@ -102,29 +102,29 @@ def test_in_the_rankings(stack: Stack, middleware: Middleware) -> None:
 def counts(middleware: Middleware) -> list[dict]:
     """The last count of each bucket's total."""
     group, last = "inject-counts", {}
-    with middleware.consumer("hashtag-counts", group, start="head") as consumer:
+    with middleware.data.consumer("hashtag-counts", group, start="head") as consumer:
         while events := consumer.poll(10_000, timeout=3):
             for count in map(orjson.loads, events):
                 if count["hashtag"] == "":
                     last[count["bucket_start"]] = max(count, last.get(count["bucket_start"], count),
                                                       key=lambda c: c["count"])
-    middleware.forget_group("hashtag-counts", group)
+    middleware.admin.forget_group("hashtag-counts", group)
     return list(last.values())
 
 
 def test_the_groups_of_an_audit_that_was_killed_go_with_another(
     stack: Stack, settings: Settings, middleware: Middleware
 ) -> None:
-    command = [sys.executable, "-m", "cli.audit.following", settings.instance, "head", "0"]
+    command = [sys.executable, "-m", "audit.follow", settings.instance, "head", "0"]
     environment = {**stack.environment, "MURMUR_HOME": str(settings.home)}
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as killed:
         assert killed.stdout
         assert b"following" in killed.stdout.readline()
-        (noted,) = groups.folder(settings).iterdir()
-        assert all(middleware.committed(stream, noted.name) for stream in STREAMS)
+        (noted,) = consumer_groups.folder(settings).iterdir()
+        assert all(middleware.admin.committed(stream, noted.name) for stream in STREAMS)
         killed.kill()
     eventually("they are removed", lambda: stack.audit("--run", RUN) and not noted.exists())
-    assert not any(middleware.committed(stream, noted.name) for stream in STREAMS)
+    assert not any(middleware.admin.committed(stream, noted.name) for stream in STREAMS)
 
 
 @pytest.mark.parametrize(("stream", "stage"), [("tweets-enriched", "enriched"), ("tweets-raw", "published")])

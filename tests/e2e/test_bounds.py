@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from common.search.index import Index
+from search.index import Index
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -75,7 +75,7 @@ def test_a_row_taken_from_the_index_is_missing_by_its_number(bounded: Stack, run
     (tweet_id, position), = bounded.rows("SELECT tweet_id, position FROM tweets WHERE run = ? AND seq = ?", run,
                                          TWEETS - 10)
     index = Index.open(bounded.settings())
-    index.delete(index.slice_of(position), [tweet_id])
+    index.delete(index.shard_of(position), [tweet_id])
     index.close()
     status, stages = audited(bounded, run)
     assert (status, stages["indexed"]["missing_seqs"]) == (1, [[run, TWEETS - 10, TWEETS - 10]])

@@ -7,7 +7,8 @@ import time
 import psutil
 import pytest
 
-from deploy.local import instances, supervision
+from common.process import manager
+from deploy.local import instances
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900), pytest.mark.every_middleware]
@@ -20,7 +21,7 @@ def test_everything_goes_on_after_a_minute_at_a_standstill(stack: Stack) -> None
     ingester = stack.start("ingest", "--source", "synthetic", "--rate", "500", "--limit", str(TWEETS), "--run", run)
     eventually("tweets flow", lambda: stack.acknowledged(run) > TWEETS / 10, 60)
     of_ingester = psutil.Process(ingester.pid)
-    stopped = [psutil.Process(supervision.ask(settings).getPID()), *instances.leftovers(settings), of_ingester,
+    stopped = [psutil.Process(manager.ask(settings).getPID()), *instances.leftovers(settings), of_ingester,
                *of_ingester.children(recursive=True)]
     for process in stopped:
         process.suspend()

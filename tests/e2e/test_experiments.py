@@ -19,12 +19,13 @@ from typing import Any
 import psutil
 import pytest
 
+from common.tweets import STAGES
+from deploy.local.middlewares import deployment
 from ingest.manifest import read_manifests, runs_dir
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
-STAGES = ("published", "enriched", "ranked", "searchable")
 PATIENT = ("--slo-ms", "60000", "--settle", "10", "--warm-up", "15")
 
 
@@ -74,9 +75,8 @@ def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
 
 @contextmanager
 def held_store(stack: Stack) -> Iterator[None]:
-    stores = ("segment-store", "kafka", "broker")
-    paused = [pid for name, pids in stack.pids().items() if name in stores for pid in pids]
-    assert paused
+    store, *_ = deployment(stack.settings().middleware).killed
+    paused = stack.pids()[store]
     try:
         for pid in paused:
             os.kill(pid, signal.SIGSTOP)
@@ -115,7 +115,7 @@ def test_an_experiment_whose_audit_is_killed_is_broken_and_no_pass(stack: Stack)
     process = begun(stack, "--json")
     eventually("the interval has begun", lambda: acknowledged(stack) > 1500)
     for child in psutil.Process(process.pid).children(recursive=True):
-        if "cli.audit.following" in child.cmdline():
+        if "audit.follow" in child.cmdline():
             child.kill()
     output, errors = process.communicate(timeout=600)
     found = json.loads(output.strip().splitlines()[-1])

@@ -17,7 +17,8 @@ import requests
 
 from common.text import clean_text, hashtags
 from common.tweets import RAW, REJECTED, REJECTED_EVENT_BYTES
-from middleware import connect
+from deploy.local.middlewares import deployment
+from middleware.registry import connect
 from tests.stack import ROOT, Stack, eventually, kill
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware(slow=True)]
@@ -168,11 +169,11 @@ def test_bad_input_is_rejected_with_its_reason_and_stops_nothing(stack: Stack, t
 def rejected(stack: Stack, run: str) -> list[dict]:
     group = "test-rejected"
     with connect(stack.settings()) as middleware:
-        with middleware.consumer(REJECTED, group, start="head") as consumer:
+        with middleware.data.consumer(REJECTED, group, start="head") as consumer:
             events = []
             while polled := consumer.poll(1000, timeout=2):
                 events += [json.loads(event) for event in polled]
-        middleware.forget_group(REJECTED, group)
+        middleware.admin.forget_group(REJECTED, group)
     mine = [event for event in events if event["ingest"] and event["ingest"]["run"] == run]
     for event in mine:
         assert len(base64.b64decode(event["event"])) <= REJECTED_EVENT_BYTES
@@ -253,8 +254,8 @@ def test_a_dependency_that_is_down_is_named_and_heals(stack: Stack) -> None:
     eventually("search is back", lambda: "hits" in stack.get("search", q=f"football {time.time_ns()}"))
 
 
-KILLED = ("spark", "trending", "search", "segment-store", "bookkeeper", "kafka")
-"""Each of these that runs is killed once while tweets flow, and then the ingester itself."""
+KILLED = ("spark", "trending", "search")
+"""Each of these is killed once while tweets flow, then the servers of the middleware, and the ingester itself."""
 
 
 @pytest.mark.every_middleware
@@ -263,7 +264,7 @@ KILLED = ("spark", "trending", "search", "segment-store", "bookkeeper", "kafka")
 ])
 def test_nothing_is_lost_or_twice_when_everything_is_killed_once(stack: Stack, tweets: int) -> None:
     run, pids = f"kills-{tweets}", stack.pids()
-    killed = [name for name in KILLED if name in pids]
+    killed = [*KILLED, *deployment(stack.settings().middleware).killed]
     step = tweets / 2000 / (len(killed) + 2)
     ingester = stack.start("ingest", "--source", "synthetic", "--rate", "2000", "--limit", str(tweets), "--run", run)
     try:
@@ -279,7 +280,7 @@ def test_nothing_is_lost_or_twice_when_everything_is_killed_once(stack: Stack, t
     assert resumed["run"] == run
     stages = stack.audit("--run", run, timeout=300)
     with connect(stack.settings()) as middleware:
-        exactly_once = middleware.spark(RAW).exactly_once
+        exactly_once = middleware.spark.binding(RAW).exactly_once
     assert not (exactly_once and "repeated" in stages["enriched"]), stages  # elsewhere Spark may write a batch again
     assert {name: (s["missing"], s["duplicated"]) for name, s in stages.items()} == dict.fromkeys(stages, (0, 0))
     assert stages["published"]["expected"] == tweets

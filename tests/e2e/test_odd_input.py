@@ -13,9 +13,9 @@ import pytest
 import requests
 
 from common.tweets import REJECTED
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper
-from middleware import connect
+from middleware.registry import connect
 from spark_jobs.enrichment import Rules, enrich_event
 from tests.odd import payloads
 from tests.stack import FUZZ_SECONDS, Stack
@@ -94,12 +94,12 @@ def reasons(stack: Stack, run: str) -> Counter[str]:
     """Of the events of a run in `tweets-rejected`."""
     found: Counter[str] = Counter()
     with connect(stack.settings()) as middleware:
-        end = middleware.end(REJECTED)
-        with middleware.consumer(REJECTED, "test-odd", start="head") as consumer:
+        end = middleware.data.end(REJECTED)
+        with middleware.data.consumer(REJECTED, "test-odd", start="head") as consumer:
             while not consumer.has_reached(end):
                 events = map(json.loads, consumer.poll(10_000, 0.5))
                 found.update(event["reason"] for event in events if event["ingest"] and event["ingest"]["run"] == run)
-        middleware.forget_group(REJECTED, "test-odd")
+        middleware.admin.forget_group(REJECTED, "test-odd")
     return found
 
 

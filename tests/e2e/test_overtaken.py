@@ -11,15 +11,16 @@ import msgspec
 import pytest
 import redis
 
-from common.lost import Lost, read_lost
+from common.process import manager
+from common.storage.lost import Lost, read_lost
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, RAW, TOTAL, Ingest
-from consumers.reread import reread
-from deploy.local import supervision
-from middleware import connect
-from middleware.base import Middleware, Position
+from middleware.data import Position
+from middleware.driver import Middleware
 from middleware.readers import READERS, StreamReader
+from middleware.registry import connect
+from middleware.reread import reread
 from spark_jobs.enrichment import Rules, enrich_event
-from tests.conformance.operators import operator
+from tests.conformance.servers import operator
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware(slow=True)]
@@ -54,19 +55,19 @@ def stands_before(middleware: Middleware, reader: StreamReader, position: Positi
 def lose_first(middleware: Middleware, reader: str, stream: str, group: str) -> set[int]:
     """Truncates the stream after the next GONE events of the group; returns their numbers."""
     seqs: set[int] = set()
-    with middleware.consumer(stream, group) as consumer:
+    with middleware.data.consumer(stream, group) as consumer:
         while len(seqs) < GONE:
             events = consumer.poll(GONE - len(seqs), timeout=60)
             assert events, f"{len(seqs)} of {GONE} events came"
             seqs |= {msgspec.json.decode(event, type=Stamped).ingest.seq for event in events}
             consumer.commit()
-    position = middleware.committed(stream, group)
+    position = middleware.admin.committed(stream, group)
     assert position
     others = [other for other in READERS if other.stream == stream and other.name != reader]
     eventually("the others have read it", lambda: not any(stands_before(middleware, other, position)
                                                           for other in others), 60)
-    operator(middleware.name, middleware.settings).truncate(position)
-    middleware.forget_group(stream, group)
+    operator(middleware).truncate(position)
+    middleware.admin.forget_group(stream, group)
     return seqs
 
 
@@ -96,23 +97,23 @@ def enrich(middleware: Middleware, run: str) -> None:
     )
     with closing(reread(middleware, RAW)) as batches:
         events = [event for batch in batches for event in batch if f'"{run}"'.encode() in event]
-    with middleware.producer(ENRICHED) as producer:
+    with middleware.data.producer(ENRICHED) as producer:
         for event in events:
             outcome = enrich_event(event, rules, time.time_ns() // 1000)
             assert outcome.stream == ENRICHED
             producer.send(outcome.key, outcome.event)
         producer.flush()
     (reader,) = (reader for reader in READERS if reader.name == "enrich")
-    reader.move(middleware, middleware.end(RAW))
+    reader.move(middleware, middleware.data.end(RAW))
 
 
 def lose_counts(stack: Stack, middleware: Middleware, run: str) -> None:
     """Truncates `hashtag-counts` behind all that this run counts in."""
     eventually("all is enriched", lambda: len(stored(stack, run)) == TWEETS, 120)
     (reader,) = (reader for reader in READERS if reader.name == "trending")
-    end = middleware.end(ENRICHED)
+    end = middleware.data.end(ENRICHED)
     eventually("all is counted", lambda: not stands_before(middleware, reader, end), 60)
-    operator(middleware.name, middleware.settings).truncate(middleware.end(HASHTAG_COUNTS))
+    operator(middleware).truncate(middleware.data.end(HASHTAG_COUNTS))
 
 
 def accepted(stack: Stack, reader: str) -> list[Lost]:
@@ -139,10 +140,10 @@ def test_it_stands_until_the_loss_is_accepted(
     stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
 ) -> None:
     before, run = f"before-{process}", f"gone-{process}"
-    asked = supervision.ask(stack.settings(), supervision.ENDED_SECONDS)
+    asked = manager.ask(stack.settings(), manager.ENDED_SECONDS)
     ingest(stack, before)
     eventually("all is stored", lambda: len(stored(stack, before)) == TWEETS, 120)
-    middleware.consumer(stream, f"ahead-{process}", start="tail").close()
+    middleware.data.consumer(stream, f"ahead-{process}", start="tail").close()
     asked.stopProcess(process)
     ingest(stack, run)
     gone = lose_first(middleware, reader, stream, f"ahead-{process}")
@@ -170,14 +171,14 @@ def test_one_that_counts_stands_until_the_loss_is_accepted(
     stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
 ) -> None:
     before, run, after = (f"{name}-{reader}" for name in ("before", "gone", "after"))
-    asked, began = supervision.ask(stack.settings(), supervision.ENDED_SECONDS), time.time()
+    asked, began = manager.ask(stack.settings(), manager.ENDED_SECONDS), time.time()
     ingest(stack, before)
     stack.audit("--run", before)
     counted = ranked(stack, began)
     asked.stopProcess(process)
     ingest(stack, run)
     if reader == "trending":
-        middleware.consumer(stream, f"ahead-{reader}", start="tail").close()
+        middleware.data.consumer(stream, f"ahead-{reader}", start="tail").close()
         enrich(middleware, run)
         left = TWEETS - len(lose_first(middleware, reader, stream, f"ahead-{reader}"))
     else:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.common.search.servers import postgres_server
+from tests.search.servers import postgres_server
 from tests.stack import ROOT, Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from deploy.local import supervision
+from common.process import manager
 from tests.stack import FUZZ_SECONDS, Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900 + FUZZ_SECONDS)]
@@ -33,7 +33,7 @@ def test_every_answer_is_as_described_and_every_described_answer_is_given(stack:
     for path in described(stack):
         seen[path].add(answer(stack, path, Host="elsewhere.example"))
     seen["/api/v1/search"].add(answer(stack, f"/api/v1/search?q={'x' * 9000}"))
-    stage = supervision.ask(stack.settings(), supervision.ENDED_SECONDS)
+    stage = manager.ask(stack.settings(), manager.ENDED_SECONDS)
     stage.stopProcess("redis")
     stage.stopProcess("milvus")
     try:

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED, Ingest, RejectedEvent
-from consumers.reread import reread
-from middleware import connect
-from middleware.base import Middleware
+from middleware.driver import Middleware
+from middleware.registry import connect
+from middleware.reread import reread
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware]
@@ -29,13 +29,14 @@ def unreadable(seq: int, **fields: str) -> bytes:
 
 def inject(middleware: Middleware, stream: str, event: bytes) -> str:
     """Returns where the event stands then."""
-    with middleware.consumer(stream, GROUP, start="tail") as consumer, middleware.producer(stream) as producer:
+    data = middleware.data
+    with data.consumer(stream, GROUP, start="tail") as consumer, data.producer(stream) as producer:
         producer.send("unreadable", event)
         producer.flush()
         while event not in (events := consumer.poll(10_000, timeout=10)):
             assert events, f"it did not come out of {stream}"
         position = f"{stream}/{consumer.place(events.index(event))}"
-    middleware.forget_group(stream, GROUP)
+    middleware.admin.forget_group(stream, GROUP)
     return position
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from common.process import manager
 from common.tweets import RAW
-from deploy.local import supervision
-from middleware import connect
+from middleware.registry import connect
 from tests.stack import Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -31,13 +31,13 @@ def test_a_batch_that_spark_writes_twice_counts_once(stack: Stack) -> None:
     the sink is exactly once, its own tests show that the batch is not even in the stream twice.)"""
     settings = stack.settings()
     with connect(settings) as middleware:
-        assert not middleware.spark(RAW).exactly_once
+        assert not middleware.spark.binding(RAW).exactly_once
     run = stack.ingest("--source", "synthetic", "--rate", "5000", "--limit", str(TWEETS))["run"]
     first = stack.audit("--run", run)
     assert {name: (s["missing"], s["duplicated"]) for name, s in first.items()} == dict.fromkeys(first, (0, 0))
     ranking = Counter(stack.ranking())
 
-    asked = supervision.ask(settings, supervision.ENDED_SECONDS)
+    asked = manager.ask(settings, manager.ENDED_SECONDS)
     asked.stopProcess("spark")
     for query in ("enrich", "trending"):
         forget_last_commit(settings.checkpoint_dir / query)

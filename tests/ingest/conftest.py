@@ -10,6 +10,7 @@ import pytest
 from common.settings import Settings
 from ingest.manifest import ManifestWriter
 from ingest.publisher import Publisher
+from middleware.registry import registry
 from tests.conformance.servers import Servers, running
 from tests.ingest.over_memory import RUN, memory, settings_in
 from tests.memory import Memory
@@ -17,7 +18,7 @@ from tests.memory import Memory
 
 @pytest.fixture(scope="session")
 def servers() -> Servers:
-    return running("pravega")
+    return running(registry()[0])
 
 
 @pytest.fixture

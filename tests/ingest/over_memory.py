@@ -11,7 +11,7 @@ from typing import Any
 from common.settings import Settings
 from common.tweets import RAW
 from ingest.publisher import Publisher
-from ingest.source import Payload, examine, parse
+from ingest.sources.base import Payload, examine, parse
 from ingest.stamp import Stamper
 from tests.memory import Memory
 
@@ -25,7 +25,7 @@ def settings_in(home: Path, **more: Any) -> Settings:
 
 def memory(settings: Settings, partitions: int = 2) -> Memory:
     made = Memory(settings)
-    made.create_stream(RAW, partitions)
+    made.admin.create_stream(RAW, partitions)
     return made
 
 
@@ -40,7 +40,7 @@ def publish(publisher: Publisher, count: int) -> None:
 def others(middleware: Memory, run: str, first: int, count: int) -> None:
     """Another ingester's events."""
     stamper = Stamper("test", run, 1 << 20)
-    with middleware.producer(RAW) as producer:
+    with middleware.data.producer(RAW) as producer:
         for seq, payload in enumerate(payloads(count), first):
             producer.send(payload.author_id, stamper.event(seq, 5, payload))
 

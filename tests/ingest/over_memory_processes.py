@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from ingest import http, inbox
+from ingest.endpoint import http, inbox
 from tests.ingest.over_memory import memory, settings_in
 from tests.memory import Memory, MemoryProducer
 

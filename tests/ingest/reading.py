@@ -9,8 +9,8 @@ import orjson
 
 from common.settings import Settings
 from common.tweets import RAW
-from consumers.reread import reread
-from middleware import connect
+from middleware.registry import connect
+from middleware.reread import reread
 
 
 def published(settings: Settings, run: str) -> list[dict[str, Any]]:

@@ -7,14 +7,15 @@ import sys
 import threading
 from pathlib import Path
 
-from common.disk import DiskFull
 from common.settings import Settings
-from ingest import archive, inbox
-from ingest.http import create_app
+from common.storage.disk import DiskFull
+from ingest import archive
+from ingest.endpoint import inbox
+from ingest.endpoint.http import create_app
 from ingest.ingester import Ingester
 from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher
-from ingest.synthetic import Synthetic
+from ingest.sources.synthetic import Synthetic
 from tests.ingest.over_memory import each_once, eventually, memory, payloads, seqs, settings_in
 from tests.memory import Memory
 

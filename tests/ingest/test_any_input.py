@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from common.settings import Settings
 from common.tweets import RAW
-from ingest.http import objection
-from ingest.source import examine
+from ingest.endpoint.http import objection
+from ingest.sources.base import examine
 from ingest.stamp import Archived, Stamper, created_now, read_line
 from spark_jobs.raw import Origin, Rejection, examined
-from tests.ingest.bodies import bodies
+from tests.ingest.endpoint.bodies import bodies
 from tests.memory import Memory
 
 SETTINGS = Settings(max_event_bytes=4096)
@@ -40,8 +40,8 @@ def goes_through(body: bytes) -> None:
     assert entry is not None
     assert (entry.seq, entry.sent_at_us) == (7, 5)
     memory = Memory(SETTINGS)
-    memory.create_stream(RAW, 1)
-    with memory.producer(RAW) as producer:
+    memory.admin.create_stream(RAW, 1)
+    with memory.data.producer(RAW) as producer:
         for archived in (Archived(7, 5, payload), entry, Archived(7, 5, created_now(payload, 5))):
             producer.send(archived.payload.author_id, STAMPER.event(*archived))
     published, recovered, dated = memory.events(RAW)
@@ -89,7 +89,7 @@ def test_a_time_that_no_calendar_has_leaves_the_tweet_its_date(sent_at_us: int) 
 
 
 def test_a_replay_takes_whatever_stands_in_the_file(tmp_path: Path) -> None:
-    from ingest.replay import Replay
+    from ingest.sources.replay import Replay
     file = tmp_path / "tweets.jsonl"
     file.write_bytes(b"\n".join(NEAR_THE_EDGE))
     source = Replay([file], "now")

@@ -12,7 +12,7 @@ from common.settings import Settings
 from ingest.archive import Archive, compress, held, prune, read, settle, settle_ended
 from ingest.manifest import ManifestWriter
 from ingest.resume import dead_runs
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper
 from tests.ingest.over_memory import eventually
 

@@ -27,7 +27,7 @@ with Publisher(settings, memory(settings), ManifestWriter.create(settings, "run-
 
 
 def test_every_file_and_every_folder_on_the_way_to_it_is_synced(tmp_path: Path) -> None:
-    strace = shutil.which("strace") or pytest.fail("strace is missing: deploy/local/packages --tests installs it")
+    strace = shutil.which("strace") or pytest.fail("strace is missing: deploy/local/setup/packages --tests installs it")
     trace = tmp_path / "trace"
     home = tmp_path / "home"
     subprocess.run(

@@ -14,7 +14,7 @@ from ingest.ingester import Ingester
 from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher, Stranded
 from ingest.resume import dead_runs, recover
-from ingest.source import Payload, Source
+from ingest.sources.base import Payload, Source
 from tests.ingest.over_memory import RUN, each_once, eventually, payloads, seqs
 from tests.memory import Memory
 

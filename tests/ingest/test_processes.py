@@ -13,8 +13,8 @@ import requests
 
 from ingest import archive
 from ingest.manifest import read_manifests
-from tests.common.search.servers import free_port
 from tests.ingest.over_memory import eventually, settings_in
+from tests.search.servers import free_port
 from tests.stack import ROOT
 
 MODULE = "tests.ingest.over_memory_processes"
@@ -25,7 +25,7 @@ LOG = "server.log"
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The endpoint, served as an instance serves it."""
-    from deploy.local.processes import INGEST_SERVER
+    from deploy.local.stack import INGEST_SERVER
     monkeypatch.setenv("HOME_OF_THE_TEST", str(tmp_path))
     address = f"127.0.0.1:{free_port()}"
     with (tmp_path / LOG).open("w") as log:

@@ -13,15 +13,15 @@ import pytest
 from redis import Redis
 
 from common.settings import Settings
-from common.stages import read_scheduled, read_stages, read_totals
+from common.telemetry.stages import read_scheduled, read_stages, read_totals
 from ingest import archive
 from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher, Stranded
 from ingest.resume import dead_runs, recover
-from middleware.base import Unreachable
-from tests.common.search.servers import redis_server
+from middleware.errors import Unreachable
 from tests.ingest.over_memory import RUN, each_once, eventually, payloads, publish, seqs, settings_in
 from tests.memory import Memory, MemoryProducer
+from tests.search.servers import redis_server
 
 
 @pytest.fixture(autouse=True)

@@ -8,9 +8,9 @@ import pytest
 from common.tweets import RAW
 from ingest.publisher import Publisher
 from ingest.readback import Mark, published
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper
-from middleware.base import Unreachable
+from middleware.errors import Unreachable
 from tests.ingest.over_memory import RUN, each_once, eventually, others, publish, seqs
 from tests.memory import Memory
 
@@ -41,7 +41,7 @@ def test_an_empty_stream_holds_nothing(middleware: Memory) -> None:
 def test_looks_at_the_stamp_only(middleware: Memory) -> None:
     forged = examine(b'{"run":"run-1","seq":5},"data":{"x":{"run":"run-1","seq":5}}}')
     nested = examine(b'{"a":{"ingest":{"sent_at_us":5,"source":"x","run":"run-1","seq":5}}}')
-    with middleware.producer(RAW) as producer:
+    with middleware.data.producer(RAW) as producer:
         for seq, payload in enumerate([forged, nested, examine(b'{"b":{"run":"run-1","seq":5}}')]):
             producer.send("", Stamper("test", "other", 1 << 20).event(seq, 5, payload))
     assert published(middleware, RUN, 0) == set()
@@ -68,7 +68,7 @@ def test_gives_up_in_time(middleware: Memory, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_place_that_was_found_while_a_group_is_sent_counts_from_the_next_one_on(middleware: Memory) -> None:
-    mark = Mark(middleware)
+    mark = Mark(middleware.data)
     mark.move()
     others(middleware, RUN, 0, 20)
     mark.close()
@@ -93,7 +93,7 @@ class TestReadingBackAfterAFailure:
         until_marked(publisher)
         publish(publisher, 1000)
         monkeypatch.setattr("ingest.readback.MARK_SECONDS", 0.0)
-        behind = middleware.end(RAW)
+        behind = middleware.data.end(RAW)
 
         def marked() -> bool:
             publish(publisher, 1)
@@ -121,7 +121,7 @@ class TestReadingBackAfterAFailure:
         others(middleware, "other", 0, 20)
         until_marked(publisher)
         middleware.delete_stream(RAW)
-        middleware.create_stream(RAW, 2)
+        middleware.admin.create_stream(RAW, 2)
         middleware.flush_failures.append(True)
         before = publisher.total
         publish(publisher, 50)

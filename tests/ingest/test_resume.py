@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from consumers.runner import Retry
+from deploy.local.middlewares import deployment
 from ingest.manifest import Manifest, ManifestWriter, read_manifests
 from tests.conformance.servers import Servers
 from tests.ingest.reading import published
@@ -36,7 +37,7 @@ def kill_at(servers: Servers, run: str, acknowledged: int, *words: str) -> None:
 
 
 def assert_each_once(servers: Servers, run: str, count: int) -> list[dict]:
-    # As every consumer does: the controller may look for a segment store that was killed a little longer than a writer.
+    # As every consumer does: who looks for a server that was killed may do so a little longer than a writer.
     events = Retry(threading.Event())("reading it back", lambda: published(servers.settings(), run))
     assert Counter(event["ingest"]["seq"] for event in events) == Counter(range(count))
     assert (manifest(servers, run).finished, manifest(servers, run).total) == (True, count)
@@ -103,7 +104,7 @@ def test_a_server_killed_meanwhile_is_waited_for(servers: Servers) -> None:
     try:
         eventually("it publishes", lambda: "outage" in read_manifests(servers.settings())
                    and manifest(servers, "outage").acknowledged > 500)
-        servers.kill("segment-store")
+        servers.kill(deployment(servers.settings().middleware).killed[0])
         _, errors = ingester.communicate(timeout=120)
     finally:
         ingester.kill()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.source import examine
+from ingest.sources.base import examine
 from ingest.stamp import Stamper, created_now, read_line, timestamp
 
 STAMPER = Stamper("replay", "run-1", 4096)
@@ -42,6 +42,11 @@ def test_an_event_that_is_too_large_is_told_by_its_digest() -> None:
 
 def test_a_stamp_from_outside_is_taken_off() -> None:
     assert event(b'{"ingest":{"run":"other","seq":1},"data":{"id":"1"}}') == {"ingest": STAMP, "data": {"id": "1"}}
+
+
+@pytest.mark.parametrize("name", ["raw_base64", "oversize"])
+def test_what_stands_for_a_payload_is_taken_off_one_that_has_it(name: str) -> None:
+    assert event(b'{"%b":5,"data":{"id":"1"}}' % name.encode()) == {"ingest": STAMP, "data": {"id": "1"}}
 
 
 def test_a_lone_surrogate_is_json() -> None:

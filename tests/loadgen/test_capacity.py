@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 import loadgen.capacity
-from loadgen.capacity import Search, plan_for, write_results
-from loadgen.evidence import Sample
-from loadgen.failures import DiskShort, StackBroken
-from loadgen.result import Result, Spec
-from loadgen.strategy import Step
-from loadgen.verdict import judge
-from tests.loadgen.test_verdict import GOOD, samples
+from loadgen.capacity import Search, plan_for
+from loadgen.errors import DiskShort, StackBroken
+from loadgen.judge.rate_search import Step
+from loadgen.judge.verdict import judge
+from loadgen.observe.samples import Sample
+from loadgen.report.result import Result, Spec
+from loadgen.report.results import write_results
+from tests.loadgen.judge.test_verdict import GOOD, samples
 
 SPEC = Spec(500)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from common.tweets import STAGES
-from loadgen.board import Board
-from loadgen.evidence import Offered, Sample
 from loadgen.experiment import drained
-from loadgen.generator import Part
-from loadgen.load import processes_for
-from loadgen.pushing import Pushed
-from loadgen.users import read_stats
+from loadgen.load.generator import Part
+from loadgen.load.generator_processes import processes_for
+from loadgen.load.locust_users import read_stats
+from loadgen.load.pushed import Pushed
+from loadgen.load.shared_progress import Board
+from loadgen.observe.samples import Offered, Sample
 
 
 def sample(at: float, **backlog: int) -> Sample:

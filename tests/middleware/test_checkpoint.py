@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from common import files
-from middleware.base import MiddlewareError
+from common.storage import files
 from middleware.checkpoint import Checkpoint
+from middleware.errors import MiddlewareError
 
 INITIAL = ("0", "\0v1\n")
 

@@ -10,7 +10,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import NewTopic
 
-from middleware.base import MiddlewareError, Unreachable
+from common.settings import Settings
+from middleware.errors import MiddlewareError, Unreachable
 from middleware.kafka.cluster import Cluster
 
 
@@ -19,7 +20,7 @@ from middleware.kafka.cluster import Cluster
     (KafkaError.GROUP_AUTHORIZATION_FAILED, MiddlewareError),
 ])
 def test_no_answer_in_time_is_told_from_a_refusal(code: int, raised: type[MiddlewareError]) -> None:
-    cluster = Cluster("127.0.0.1:1")
+    cluster = Cluster(Settings(middleware_uri="127.0.0.1:1"))
     with pytest.raises(MiddlewareError, match="cannot") as caught, cluster.raising(MiddlewareError, "cannot"):
         raise KafkaException(KafkaError(code))
     assert caught.type is raised
@@ -46,7 +47,7 @@ class Answers:
 @pytest.mark.parametrize("code", [KafkaError.INVALID_REPLICATION_FACTOR, KafkaError._TIMED_OUT])
 def test_a_creation_waits_for_a_broker_that_is_fenced(code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """So `up` fails on no machine that is merely busy: seen there with both."""
-    cluster, answers = Cluster("127.0.0.1:1"), Answers(code, code)
+    cluster, answers = Cluster(Settings(middleware_uri="127.0.0.1:1")), Answers(code, code)
     monkeypatch.setattr(cluster, "client", lambda: answers)
     monkeypatch.setattr(cluster, "_probe", lambda: None)
     cluster.create(NewTopic("t", num_partitions=1))
@@ -54,7 +55,7 @@ def test_a_creation_waits_for_a_broker_that_is_fenced(code: int, monkeypatch: py
 
 
 def test_a_creation_that_is_refused_fails_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster, answers = Cluster("127.0.0.1:1"), Answers(KafkaError.TOPIC_AUTHORIZATION_FAILED)
+    cluster, answers = Cluster(Settings(middleware_uri="127.0.0.1:1")), Answers(KafkaError.TOPIC_AUTHORIZATION_FAILED)
     monkeypatch.setattr(cluster, "client", lambda: answers)
     monkeypatch.setattr(cluster, "_probe", lambda: None)
     with pytest.raises(MiddlewareError, match="cannot create the topic t"):

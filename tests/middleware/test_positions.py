@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from middleware.base import Position
+from middleware.data import Position
 from middleware.kafka.retention import files
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from common.settings import Settings
-from middleware.base import Unreachable
+from middleware.errors import Unreachable
 from middleware.pravega.journal import BOOKIE, journal_durability, properties
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from common.settings import Settings
-from middleware.base import PublishFailed, Unreachable
+from middleware.errors import PublishFailed, Unreachable
 from middleware.pravega.producer import MAX_GROUP_EVENTS, PravegaProducer
 
 

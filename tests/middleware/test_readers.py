@@ -17,8 +17,8 @@ BY_NAME = {reader.name: reader for reader in READERS}
 def memory() -> Memory:
     memory = Memory(Settings())
     for stream in (ENRICHED, HASHTAG_COUNTS):
-        memory.create_stream(stream, 1)
-        with memory.producer(stream) as producer:
+        memory.admin.create_stream(stream, 1)
+        with memory.data.producer(stream) as producer:
             for number in range(10):
                 producer.send("k", b"%d" % number)
     return memory
@@ -34,13 +34,13 @@ def test_they_are_named_as_their_modules_name_them():
 def test_a_group_that_was_overtaken_goes_on_at_the_head(memory):
     reader = BY_NAME["search-consumer"]
     assert reader.position(memory) is None
-    with memory.consumer(ENRICHED, reader.place) as consumer:
+    with memory.data.consumer(ENRICHED, reader.place) as consumer:
         consumer.poll(3, 0)
         consumer.commit()
     memory.truncate(ENRICHED, 7)
-    position, head = reader.position(memory), memory.head(ENRICHED)
+    position, head = reader.position(memory), memory.data.head(ENRICHED)
     assert position
     assert position.lies_before(head)
     reader.move(memory, head)
-    with memory.consumer(ENRICHED, reader.place) as consumer:
+    with memory.data.consumer(ENRICHED, reader.place) as consumer:
         assert consumer.poll(100, 0) == [b"7", b"8", b"9"]

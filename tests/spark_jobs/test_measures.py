@@ -13,8 +13,8 @@ import pytest
 import redis
 from pyspark.sql import SparkSession
 
-from common.stages import read_stages
-from common.telemetry import StageTelemetry
+from common.telemetry.reports import StageTelemetry
+from common.telemetry.stages import read_stages
 from spark_jobs import measures, transforms
 from spark_jobs.measures import EnrichTelemetry, TrendingTelemetry, sent_at_us
 from spark_jobs.tally import Tally

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ingest.sources.synthetic import Synthetic
 from ingest.stamp import Stamper
-from ingest.synthetic import Synthetic
 from spark_jobs.raw import Origin, RawTweet, Rejection, examined, is_utf8, well_formed
 from tests.spark_jobs.odd_events import DATA, GOOD, STAMP, odd_events
 

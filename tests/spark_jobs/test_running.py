@@ -11,8 +11,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.streaming import StreamingQuery
 
 from common.settings import Settings
-from middleware import connect
-from middleware.base import Overtaken
+from middleware.errors import Overtaken
+from middleware.registry import connect
 from spark_jobs.running import end_predecessor, reason_of_end
 
 

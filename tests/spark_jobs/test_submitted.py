@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from common.tweets import ENRICHED, HASHTAG_COUNTS
-from middleware import connect
+from middleware.registry import connect
 from tests.stack import ROOT, Stack, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
@@ -46,11 +46,11 @@ def submit(servers: Stack, query: str, wheel: Path) -> subprocess.Popen[bytes]:
 def numbers(servers: Stack, stream: str) -> int:
     """Events in a stream."""
     with connect(servers.settings()) as middleware:
-        with middleware.consumer(stream, "test-submit", start="head") as consumer:
+        with middleware.data.consumer(stream, "test-submit", start="head") as consumer:
             found = 0
             while events := consumer.poll(10_000, timeout=3):
                 found += len(events)
-        middleware.forget_group(stream, "test-submit")
+        middleware.admin.forget_group(stream, "test-submit")
     return found
 
 

@@ -20,7 +20,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from common.tweets import (
-    BUCKET_SECONDS,
     ENRICHED,
     HASHTAG_COUNTS,
     REJECTED,
@@ -28,11 +27,14 @@ from common.tweets import (
     SLOT_US,
     TOTAL,
     RejectedEvent,
+    SlotCount,
     enriched_tweet,
+    hashtag_count,
 )
 from spark_jobs import transforms
 from spark_jobs.enrichment import Rules
 from spark_jobs.tally import Tally
+from tests import contract
 
 LATENESS, FUTURE, SLACK = 600, 120, 180
 RULES = Rules(1 << 20, LATENESS, FUTURE, 100)
@@ -50,7 +52,7 @@ class Feed:
     def __init__(self, spark: SparkSession, folder: Path) -> None:
         self.spark, self.checkpoint, self.input = spark, folder / "checkpoint", folder / "input"
         self.input.mkdir()
-        self.slots: Counts = {}
+        self.slots: dict[tuple[int, int], int] = {}
         self.parked: list[dict[str, Any]] = []
         self.counters = transforms.TrendingCounters.of(spark)
         self._numbers = count(1)
@@ -84,26 +86,26 @@ class Feed:
     def counts(self) -> Counts:
         """Runs *trending* over what has not been read yet; the counts of all batches, which must only grow.
 
-        `slots` of the feed then holds those of the totals that are of one slot of `sent_at_us`, by bucket and slot.
+        `slots` of the feed then holds those of slots of `sent_at_us`, by bucket and slot.
         """
         found: Counts = {}
         for row in self.rows():
             event = json.loads(row["event"])
             if row["stream"] == REJECTED:
+                assert contract.differences(REJECTED, row["event"]) == []
                 assert row["key"] == event["position"]
                 self.parked.append(event)
                 continue
-            assert (row["key"], row["stream"]) == (event["hashtag"], HASHTAG_COUNTS)
-            assert event["bucket_seconds"] == BUCKET_SECONDS
-            assert event["min_sent_us"] <= event["max_sent_us"]
-            place = event["bucket_start"], event["hashtag"]
-            slot = event["min_sent_us"] // SLOT_US
-            if event["hashtag"] == TOTAL and event["max_sent_us"] // SLOT_US == slot:
-                self.slots[event["bucket_start"], slot] = event["count"]
-                found[place] = max(event["count"], found.get(place, 0))
-                continue
-            assert event["count"] > found.get(place, 0) or event["hashtag"] == TOTAL
-            found[place] = event["count"]
+            assert (row["key"], row["stream"]) == (event.get("hashtag", TOTAL), HASHTAG_COUNTS)
+            assert contract.differences(HASHTAG_COUNTS, row["event"]) == []
+            count = hashtag_count(row["event"])
+            assert count.min_sent_us <= count.max_sent_us
+            counts, place = found, (count.bucket_start, row["key"])
+            if isinstance(count, SlotCount):
+                assert count.min_sent_us // SLOT_US == count.max_sent_us // SLOT_US
+                counts, place = self.slots, (count.bucket_start, count.min_sent_us // SLOT_US)
+            assert count.count > counts.get(place, 0)
+            counts[place] = count.count
         return found
 
 
@@ -284,7 +286,8 @@ def test_unreadable_events_are_parked_and_hold_nothing_up(feed: Feed):
     wrong = [{"tweet_id": "1"}, {"tweet_id": None}, {"tweet_id": 1 << 63}, {"tweet_id": 1.5}, {"created_at": "today"},
              {"created_at": "2026-02-30T00:00:00.000Z"}, {"created_at": "+999999999-01-01T00:00:00Z"},
              {"created_at": 1}, {"hashtags": "a"}, {"hashtags": [1]}, {"late": None}, {"late": "no"}, {"ingest": 1},
-             {"ingest": {"sent_at_us": "1"}}]  # fmt: skip
+             {"ingest": {"sent_at_us": "1"}}, {"ingest": {"sent_at_us": -1}}, {"ingest": {"sent_at_us": 1 << 53}},
+             {"ingest": {}}, {"ingest": None}]  # fmt: skip
     events = [json.dumps({**good, "tweet_id": n, **fields}).encode() for n, fields in enumerate(wrong, 2)]
     events += [b"no json", b'{"late": false}', b"[]", b"", tweet(9)[:-1], tweet(9)[:40], b"[" * 100_000]
     feed.add([events[0], tweet(1), *events[1:]], [tweet(3, late=True), tweet(2)])
@@ -337,13 +340,3 @@ def test_the_order_of_fields_does_not_matter(feed: Feed):
 def test_a_batch_without_any_tweet_is_no_obstacle(feed: Feed):
     feed.add([b"no json"], [tweet(1)], [b"no json"], [tweet(1), tweet(2)])
     assert feed.counts() == {(START, TOTAL): 2}
-
-
-def test_a_tweet_of_which_nobody_knows_when_it_was_sent_counts(feed: Feed):
-    event = json.loads(tweet(1, tags=["a"]))
-    events = [{**event, "ingest": None}, {**event, "ingest": {}, "tweet_id": 2, "hashtags": None}]
-    feed.add(json.dumps(event).encode() for event in events)
-    found = [json.loads(row["event"]) for row in feed.rows()]
-    bucket = {"bucket_start": START, "bucket_seconds": BUCKET_SECONDS}
-    expected = [{**bucket, "hashtag": TOTAL, "count": 2}, {**bucket, "hashtag": "a", "count": 1}]
-    assert sorted(found, key=lambda row: row["hashtag"]) == expected

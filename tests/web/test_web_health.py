@@ -3,8 +3,8 @@ from __future__ import annotations
 from apiflask import APIFlask
 from flask.testing import FlaskClient
 
-from common.search.store import Store
 from common.settings import Settings
+from search.store import Store
 
 
 def test_healthz_asks_nothing_else(lonely: FlaskClient) -> None:

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 import pytest
 import requests
 
+from common.process.child import program
 from common.settings import Port, Settings
-from deploy.local import processes
+from deploy.local import stack
 from tests.stack import PORT_BASE
 from tests.web.test_web_events import eventually, gunicorn, responds
 
@@ -32,10 +33,10 @@ def settings(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Set
 @pytest.fixture(scope="module")
 def url(settings: Settings) -> Iterator[str]:
     """Address of an Nginx with one replica of the API behind it, and no server that takes tweets."""
-    processes.write_configuration(settings)
+    stack.write_configuration(settings)
     configuration = settings.instance_dir / "nginx.conf"
     with gunicorn(settings, settings.port(Port.WEB)):
-        nginx = subprocess.Popen([processes.program("nginx"), "-c", str(configuration), "-e", "stderr"])
+        nginx = subprocess.Popen([program("nginx"), "-c", str(configuration), "-e", "stderr"])
         try:
             eventually(lambda: responds(settings.url))
             yield settings.url

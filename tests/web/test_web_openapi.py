@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+
+from tests.stack import ROOT
 
 TYPES: dict[str, Any] = {
     "object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool,
@@ -113,6 +116,16 @@ def test_everything_is_described(spec: dict) -> None:
 def test_the_bounds_of_a_limit_are_told(spec: dict, path: str, most: int) -> None:
     parameters = {each["name"]: each["schema"] for each in spec["paths"][f"/api/v1/{path}"]["get"]["parameters"]}
     assert (parameters["limit"]["minimum"], parameters["limit"]["maximum"]) == (1, most)
+
+
+def test_the_page_keeps_to_the_bounds(spec: dict) -> None:
+    page = (ROOT / "frontend" / "src" / "api" / "client.ts").read_text()
+    bounds = {name: int(value) for name, value in re.findall(r"^export const ([A-Z_]+) = (\d+)$", page, re.MULTILINE)}
+    found = {(path, parameter["name"]): parameter["schema"] for path, operations in spec["paths"].items()
+             for parameter in operations.get("get", {}).get("parameters", [])}
+    assert bounds["MAX_QUERY"] == found["/api/v1/search", "q"]["maxLength"]
+    assert bounds["SEARCH_LIMIT"] <= found["/api/v1/search", "limit"]["maximum"]
+    assert bounds["RANKING_LIMIT"] <= found["/api/v1/events", "limit"]["maximum"]
 
 
 def test_no_parameter_may_be_null(spec: dict) -> None:

@@ -7,9 +7,9 @@ import pytest
 from flask.testing import FlaskClient
 from redis import Redis
 
-from common import durability, retention
 from common.settings import Settings
-from common.telemetry import StageTelemetry
+from common.telemetry import durability, retention
+from common.telemetry.reports import StageTelemetry
 from common.tweets import STAGES, Reader
 from web.pipeline import STAGE_OF
 

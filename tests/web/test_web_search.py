@@ -14,14 +14,14 @@ from flask.testing import FlaskClient
 from pymilvus import MilvusClient
 from redis import Redis
 
-from common.search.encoder import Encoder
-from common.search.index import Index
-from common.search.rows import IndexRows
-from common.search.store import Store
 from common.settings import Port, Settings
 from common.text import clean_text
 from common.tweets import Ingest
-from tests.common.search.samples import tweet
+from search.encoder import Encoder
+from search.index import Index
+from search.milvus_rows import IndexRows
+from search.store import Store
+from tests.search.samples import tweet
 from tests.web.conftest import free_port
 from web import create_app
 
@@ -89,7 +89,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def milvus(home: Path) -> Iterator[str]:
     port = free_port()
     environment = os.environ | {"MURMUR_HOME": str(home), "MURMUR_PORT_BASE": str(port - Port.MILVUS)}
-    server = subprocess.Popen([sys.executable, "-m", "deploy.local.milvus_lite_server"], env=environment)
+    server = subprocess.Popen([sys.executable, "-m", "deploy.local.milvus.lite_server"], env=environment)
     address = f"http://127.0.0.1:{port}"
     try:
         wait_for(address)

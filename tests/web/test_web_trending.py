@@ -1,14 +1,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 from redis import Redis
 
 from common.settings import Settings
-from common.tweets import WINDOWS, Window
+from common.tweets import BUCKET_SECONDS, TOTAL, WINDOWS
+from consumers.ranking import PREVIOUS_S, Rankings
 
 
 def test_the_body_is_the_published_ranking(client: FlaskClient, ranking: dict[str, Any]) -> None:
@@ -23,8 +24,23 @@ def test_limit_cuts_the_ranking(client: FlaskClient, ranking: dict[str, Any]) ->
     assert response.json == ranking | {"hashtags": ranking["hashtags"][:2]}
 
 
-def test_the_windows_of_the_api_are_those_that_are_counted() -> None:
-    assert get_args(Window) == tuple(WINDOWS)
+def test_windows_are_as_long_as_they_are_called() -> None:
+    assert WINDOWS == {"1m": 60, "5m": 300, "15m": 900, "1h": 3600}
+    assert PREVIOUS_S == {"1m": 60, "5m": 300, "15m": 300, "1h": 300}
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_what_the_consumer_publishes_is_the_body(
+    client: FlaskClient, redis: Redis, settings: Settings, window: str
+) -> None:
+    rankings, start = Rankings(10), 1_795_000_000
+    rankings.advance(start + BUCKET_SECONDS)
+    rankings.update(start, {TOTAL: 3, "a": 2})
+    rankings.update(start - PREVIOUS_S[window], {TOTAL: 2, "b": 1})
+    published = rankings.ranking(window)
+    redis.set(f"{settings.redis_prefix}ranking:{window}", json.dumps(published))
+    assert client.get(f"/api/v1/trending?window={window}").json == published
+    assert published["hashtags"]
 
 
 @pytest.mark.parametrize("window", ["1m", "15m", "1h"])

@@ -5,10 +5,13 @@ from __future__ import annotations
 import socket
 import struct
 
-from common.settings import Port, Settings
-from deploy.local import jvm
-from deploy.local.process import MissingProgram, Probe, Process, python
+from common.process.child import MissingProgram, python
+from common.settings import Settings
+from deploy.local.middlewares import Deployment
+from deploy.local.processes import jvm
+from deploy.local.processes.spec import Probe, Process
 from deploy.local.rendering import write
+from middleware.kafka.ports import Port
 
 HEAP = "512m"
 PROBE_SECONDS = 2.0
@@ -20,12 +23,12 @@ def write_configuration(settings: Settings) -> None:
     """Renders the broker's configuration into `<state_dir>/conf`."""
     if not any((settings.jar_dir / "kafka").glob("kafka_*.jar")):
         raise MissingProgram("Kafka's broker is not installed: run `make setup`")
-    write("kafka/server.properties", settings.state_dir / "conf" / "server.properties", settings)
+    write("kafka/server.properties", settings.state_dir / "conf" / "server.properties", settings, ports=Port)
 
 
 def processes(settings: Settings) -> list[Process]:
     return [
-        Process("kafka", python("deploy.local.kafka.broker"), stage=0, ready=answers(settings.port(Port.KAFKA)),
+        Process("kafka", python("deploy.local.kafka.broker"), stage=0, ready=answers(settings.port(Port.BROKER)),
                 stop_seconds=3),
     ]
 
@@ -52,3 +55,6 @@ def java(settings: Settings, heap: str, main: str, *arguments: str, options: tup
         *(f"-Dorg.slf4j.simpleLogger.{name}={value}" for name, value in logging.items()),
         *options, "-cp", f"{settings.jar_dir / 'kafka'}/*", main, *arguments,
     )
+
+
+DEPLOYMENT = Deployment(write_configuration, processes, syncing="kafka", killed=("kafka",))

@@ -11,10 +11,10 @@ import shutil
 import subprocess
 import uuid
 
-from common import files
 from common.settings import Settings
-from deploy.local import class_data
+from common.storage import files
 from deploy.local.kafka import HEAP, java
+from deploy.local.processes import class_data_sharing
 
 FORMAT_SECONDS = 60
 
@@ -22,7 +22,7 @@ FORMAT_SECONDS = 60
 def main() -> None:
     settings = Settings.load()
     format_once(settings)
-    archive = class_data.options(settings, "kafka")
+    archive = class_data_sharing.options(settings, "kafka")
     command = java(settings, HEAP, "kafka.Kafka", configuration(settings), options=archive)
     os.execv(command[0], command)
 

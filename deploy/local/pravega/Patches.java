@@ -7,8 +7,8 @@ import javassist.ClassPool;
 import javassist.CtClass;
 
 /**
- * Writes a jar with the two classes of Pravega 0.13.0's servers that are not used as published; it comes before theirs on
- * the class path. Ends with an error where a method to change is not there.
+ * Writes a jar with the two classes of Pravega 0.13.0's servers that are not used as published; it comes before theirs
+ * on the class path. Ends with an error where a method to change is not there.
  *
  * <pre>java -cp 'folder of the servers' jars/*' Patches.java TO.jar</pre>
  */

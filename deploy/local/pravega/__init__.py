@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from common.settings import Port, Settings
-from deploy.local import class_data, jvm, probes
-from deploy.local.process import MissingProgram, Process, after, python
+from common.process.child import MissingProgram, python
+from common.settings import Settings
+from deploy.local.middlewares import Deployment
+from deploy.local.processes import class_data_sharing, health_checks, jvm
+from deploy.local.processes.spec import Process, after
 from deploy.local.rendering import FOLDER, write
+from middleware.pravega.ports import Port
 
 CLUSTER = "murmuration"
 ZNODE = f"/pravega/{CLUSTER}"
@@ -34,7 +37,7 @@ def write_configuration(settings: Settings) -> None:
     for name in _CONFIGURATIONS:
         write(f"pravega/{name}", settings.state_dir / "conf" / name, settings,
               cluster=CLUSTER, znode=ZNODE, containers=CONTAINERS, cache_bytes=CACHE_BYTES,
-              disk_full=DISK_FULL)
+              disk_full=DISK_FULL, ports=Port)
 
 
 def processes(settings: Settings) -> list[Process]:
@@ -43,30 +46,30 @@ def processes(settings: Settings) -> list[Process]:
         Process(
             "zookeeper",
             java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", str(conf / "zookeeper.cfg"),
-                 options=(*class_data.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
-            stage=0, ready=probes.zookeeper(settings.port(Port.ZOOKEEPER)),
+                 options=(*class_data_sharing.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
+            stage=0, ready=health_checks.zookeeper(settings.port(Port.ZOOKEEPER)),
         ),
         Process(
             "bookkeeper", after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie")),
-            stage=1, ready=probes.accepts(settings.port(Port.BOOKIE)), stop_seconds=1,
+            stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE)), stop_seconds=1,
         ),
         # Stops before the segment store: without that it does not end until it is killed.
         Process(
             "controller",
             after([settings.port(Port.ZOOKEEPER)], java(settings, "384m", "io.pravega.controller.server.Main", options=(
-                *class_data.options(settings, "controller"), f"-Dconf.file={conf / 'controller.properties'}",
+                *class_data_sharing.options(settings, "controller"), f"-Dconf.file={conf / 'controller.properties'}",
             ))),
-            stage=3, ready=probes.accepts(settings.port(Port.CONTROLLER)),
+            stage=3, ready=health_checks.accepts(settings.port(Port.CONTROLLER)),
         ),
         Process(
             "segment-store",
             after([settings.port(Port.BOOKIE)], java(
                 settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
-                    *class_data.options(settings, "segment-store"),
+                    *class_data_sharing.options(settings, "segment-store"),
                     "-XX:MaxDirectMemorySize=3g",
                     f"-Dpravega.configurationFile={conf / 'segment-store.properties'}",
                 ))),
-            stage=2, ready=probes.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=1.5,
+            stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=1.5,
         ),
     ]
 
@@ -85,3 +88,9 @@ def java(
 def patched(settings: Settings) -> Path:
     """Jar of the classes that are not used as published (Patches.java). Java says nothing if it is missing."""
     return settings.jar_dir / "pravega" / "patched" / "pravega.jar"
+
+
+DEPLOYMENT = Deployment(
+    write_configuration, processes, syncing="bookkeeper", killed=("segment-store", "bookkeeper"),
+    http_ports=frozenset({Port.CONTROLLER_REST}),
+)

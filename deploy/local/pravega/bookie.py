@@ -11,10 +11,11 @@ import subprocess
 import time
 from pathlib import Path
 
-from common import files
-from common.settings import Port, Settings
-from deploy.local import class_data
+from common.settings import Settings
+from common.storage import files
 from deploy.local.pravega import DISK_FULL, ZNODE, java
+from deploy.local.processes import class_data_sharing
+from middleware.pravega.ports import Port
 
 BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
 REGIONS = "4m"
@@ -30,7 +31,7 @@ def main() -> None:
     await_room(settings.state_dir)
     format_once(settings)
     command = java(settings, BOOKIE_HEAP, "org.apache.bookkeeper.server.Main", "--conf", configuration(settings),
-                   options=(*class_data.options(settings, "bookkeeper"),
+                   options=(*class_data_sharing.options(settings, "bookkeeper"),
                             f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}", f"-XX:G1HeapRegionSize={REGIONS}"))
     os.execv(command[0], command)
 

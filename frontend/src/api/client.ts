@@ -1,6 +1,6 @@
 /** The HTTP API of Murmuration, as the page uses it: types of the bodies, and one function for each request. */
 
-import type { components } from '@/api/schema'
+import { rankingWindowValues, type components } from '@/api/schema'
 
 type Schemas = components['schemas']
 export type Ranking = Schemas['Ranking']
@@ -13,8 +13,7 @@ type Problem = Schemas['Problem']
 
 export type StageName = Stage['name']
 export type Window = Ranking['window']
-/** Every window of the API, and no other: the compiler sees to it. */
-export const WINDOWS = Object.keys({ '1m': 0, '5m': 0, '15m': 0, '1h': 0 } satisfies Record<Window, 0>) as Window[]
+export const WINDOWS: readonly Window[] = rankingWindowValues
 
 /** A request without an answer to show. `message` is for people; status 0: the server was not reached. */
 export class ApiError extends Error {

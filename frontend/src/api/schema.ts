@@ -825,7 +825,7 @@ export interface components {
             hashtag: string;
             /**
              * Previous Rank
-             * @description rank one window earlier (1m) or 5 minutes earlier (others); null: it was not ranked
+             * @description rank one window earlier, or 5 minutes where that is less; null: it was not ranked
              */
             previous_rank: number | null;
             /**
@@ -927,4 +927,18 @@ export interface components {
     pathItems: never;
 }
 export type $defs = Record<string, never>;
+type FlattenedDeepRequired<T> = {
+    [K in keyof T]-?: FlattenedDeepRequired<T[K] extends unknown[] | undefined | null ? Extract<T[K], unknown[]>[number] : T[K]>;
+};
+type ReadonlyArray<T> = [
+    Exclude<T, undefined>
+] extends [
+    unknown[]
+] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
+export const pathsApiV1EventsGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/events"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
+export const pathsApiV1TrendingGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/trending"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
+export const pipelineDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["durability"]> = ["page-cache", "fsync"];
+export const pipelineStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline.Stage"]["name"]> = ["published", "enriched", "ranked", "searchable"];
+export const pushedRefusalReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pushed.Refusal"]["reason"]> = ["too-large", "invalid-utf8", "not-json", "not-an-object"];
+export const rankingWindowValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["window"]> = ["1m", "5m", "15m", "1h"];
 export type operations = Record<string, never>;

@@ -11,7 +11,9 @@ afterEach(() => void vi.unstubAllGlobals())
 /** What stands below the name of the page, and what explains it. */
 function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>) {
   const pipeline = { middleware: 'kafka', stages: [], ...known }
-  const wrapper = mount(AppHeader, { props: { window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null } })
+  const wrapper = mount(AppHeader, {
+    props: { window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },
+  })
   const line = wrapper.get('.brand p')
   return [line.text(), line.attributes('title')]
 }
@@ -20,7 +22,10 @@ it('tells a durability that the server was asked for from one that was only conf
   expect(told({ durability: 'fsync', durability_asked: true }))
     .toEqual(['on kafka · fsync', 'acknowledged means on disk, as the running server says'])
   expect(told({ durability: 'page-cache', durability_asked: false }))
-    .toEqual(['on kafka · page-cache, configured', 'acknowledged may be lost with the machine, as the running server was configured; it cannot be asked'])
+    .toEqual([
+      'on kafka · page-cache, configured',
+      'acknowledged may be lost with the machine, as the running server was configured; it cannot be asked',
+    ])
 })
 
 it('says that a durability is unknown', () => {

@@ -10,10 +10,19 @@ afterEach(() => void vi.useRealTimers())
 const kafka = { middleware: 'kafka', durability: 'fsync', durability_asked: true } as const
 const nothing = { p50: null, p95: null, p99: null }
 const stages: Stage[] = [
-  { name: 'published', rate_per_s: 1_000, lag_events: 0, lag_seconds: 0, latency_ms: { p50: 20, p95: 40, p99: 60 }, retention_used: null },
-  { name: 'enriched', rate_per_s: 400, lag_events: 9_000, lag_seconds: 9, latency_ms: { p50: 5_000, p95: 8_000, p99: 9_000 }, retention_used: 0.2 },
+  {
+    name: 'published', rate_per_s: 1_000, lag_events: 0, lag_seconds: 0,
+    latency_ms: { p50: 20, p95: 40, p99: 60 }, retention_used: null,
+  },
+  {
+    name: 'enriched', rate_per_s: 400, lag_events: 9_000, lag_seconds: 9,
+    latency_ms: { p50: 5_000, p95: 8_000, p99: 9_000 }, retention_used: 0.2,
+  },
   { name: 'ranked', rate_per_s: 0, lag_events: 0, lag_seconds: 9, latency_ms: nothing, retention_used: null },
-  { name: 'searchable', rate_per_s: null, lag_events: null, lag_seconds: null, latency_ms: nothing, retention_used: null },
+  {
+    name: 'searchable', rate_per_s: null, lag_events: null, lag_seconds: null,
+    latency_ms: nothing, retention_used: null,
+  },
 ]
 
 function strip(problem: string | null = null, data: Pipeline | null = { ...kafka, stages }) {

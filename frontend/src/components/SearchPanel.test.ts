@@ -4,7 +4,8 @@ import SearchPanel from '@/components/SearchPanel.vue'
 import { jsonResponse } from '@/composables/scope.testing'
 
 const hit = (text: string) => ({
-  tweet_id: '1900000000000000001', text, created_at: '2026-11-21T12:00:00Z', author_id: '7', lang: 'en', hashtags: [], distance: 0.25,
+  tweet_id: '1900000000000000001', text, created_at: '2026-11-21T12:00:00Z', author_id: '7', lang: 'en',
+  hashtags: [], distance: 0.25,
 })
 const answer = vi.fn<(url: string) => Promise<Response>>()
 
@@ -73,7 +74,8 @@ it('keeps the last hits when the next search fails, says why, and names the fiel
 
 it('tries again after Retry-After', async () => {
   vi.useFakeTimers()
-  answer.mockImplementation(async () => jsonResponse({ detail: 'The index does not answer.' }, 503, { 'Retry-After': '2' }))
+  answer.mockImplementation(async () =>
+    jsonResponse({ detail: 'The index does not answer.' }, 503, { 'Retry-After': '2' }))
   const wrapper = await panel('birds')
   expect(wrapper.get('[role=alert]').text()).toContain('The index does not answer. Trying again in 2 s.')
   found('back')

@@ -30,7 +30,8 @@ beforeEach(() => {
   FakeEventSource.opened = []
   vi.stubGlobal('EventSource', FakeEventSource)
   vi.stubGlobal('fetch', answer)
-  answer.mockReset().mockImplementation(async (url) => jsonResponse(url.includes('trending') ? ranking('5m') : pipeline))
+  answer.mockReset().mockImplementation(async (url) =>
+    jsonResponse(url.includes('trending') ? ranking('5m') : pipeline))
 })
 afterEach(() => {
   vi.useRealTimers()

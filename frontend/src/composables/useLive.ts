@@ -1,5 +1,7 @@
 import { onScopeDispose, reactive, ref, watch, type Ref } from 'vue'
-import { ApiError, eventsUrl, fetchPipeline, fetchTrending, type Pipeline, type Ranking, type Window } from '@/api/client'
+import {
+  ApiError, eventsUrl, fetchPipeline, fetchTrending, type Pipeline, type Ranking, type Window,
+} from '@/api/client'
 
 /** Data of one panel: the last that came stays, with its time, whatever went wrong since. */
 export interface Panel<Body> {

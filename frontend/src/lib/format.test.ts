@@ -1,6 +1,9 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest'
-import { formatAgo, formatCount, formatDuration, formatExact, formatMilliseconds, formatRate, formatSeconds, formatShare, UNKNOWN } from '@/lib/format'
+import {
+  formatAgo, formatCount, formatDuration, formatExact, formatMilliseconds, formatRate, formatSeconds, formatShare,
+  UNKNOWN,
+} from '@/lib/format'
 
 describe('numbers', () => {
   it.each([formatCount, formatRate, formatSeconds, formatMilliseconds])('tell unknown from zero: %o', (format) => {

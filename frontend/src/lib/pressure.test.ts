@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest'
 import type { Stage, StageName } from '@/api/client'
 import { bottleneckOf, stateOf, trendOf } from '@/lib/pressure'
 
-function stage(name: StageName, lag_seconds: number | null, rate_per_s: number | null = 100, lag_events: number | null = 0): Stage {
-  return { name, rate_per_s, lag_events, lag_seconds, latency_ms: { p50: null, p95: null, p99: null }, retention_used: null }
+function stage(
+  name: StageName, lag_seconds: number | null, rate_per_s: number | null = 100, lag_events: number | null = 0,
+): Stage {
+  const latency_ms = { p50: null, p95: null, p99: null }
+  return { name, rate_per_s, lag_events, lag_seconds, latency_ms, retention_used: null }
 }
 
 describe('pressure', () => {

@@ -29,7 +29,9 @@ export function stateOf(stage: Stage, stages: Stage[]): StageState {
   const before = stages.find(({ name }) => name === PREDECESSOR[stage.name])
   const own = Math.max(0, lag - (before?.lag_seconds ?? 0))
   const level = Math.min(1, Math.log1p(own) / Math.log1p(FULL_SECONDS))
-  if (rate === 0 && (events ?? 0) > 0 && own >= BEHIND_SECONDS) return { pressure: 'stalled', level: 1, ownLagSeconds: own }
+  if (rate === 0 && (events ?? 0) > 0 && own >= BEHIND_SECONDS) {
+    return { pressure: 'stalled', level: 1, ownLagSeconds: own }
+  }
   return { pressure: own >= BEHIND_SECONDS ? 'behind' : 'ok', level, ownLagSeconds: own }
 }
 

@@ -19,5 +19,6 @@ it.each([[0.5, 'warning', 'Warning'], [0.79, 'warning', 'Warning'], [0.8, 'alarm
   })
 
 it('names the worst first', () => {
-  expect(retentionNotice([stage('enriched', 0.6), stage('ranked', 0.9)])?.text).toContain('ranked 90\u00a0%, enriched 60\u00a0%.')
+  expect(retentionNotice([stage('enriched', 0.6), stage('ranked', 0.9)])?.text)
+    .toContain('ranked 90\u00a0%, enriched 60\u00a0%.')
 })

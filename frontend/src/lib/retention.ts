@@ -20,6 +20,7 @@ export function retentionNotice(stages: Stage[]): RetentionNotice | null {
   const used = near.map(({ name, used }) => `${name} ${formatShare(used).replace(' ', '\u00a0')}`).join(', ')
   return {
     level,
-    text: `${level === 'alarm' ? 'Alarm' : 'Warning'}: share of the retention used: ${used}. At 100\u00a0% a stream deletes tweets that were not read yet.`,
+    text: `${level === 'alarm' ? 'Alarm' : 'Warning'}: share of the retention used: ${used}. ` +
+      `At 100\u00a0% a stream deletes tweets that were not read yet.`,
   }
 }

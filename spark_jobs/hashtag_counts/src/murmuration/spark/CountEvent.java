@@ -5,24 +5,34 @@ import com.fasterxml.jackson.core.JsonGenerator;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.Locale;
 
-/** Writes events of {@code hashtag-counts}. */
+/** Writes events of {@code hashtag-counts}, each of which says first what it counts. */
 final class CountEvent {
     private static final JsonFactory JSON = new JsonFactory();
 
+    /** What is counted: tweets with a hashtag, all tweets of the bucket, or those of one slot of their sending. */
+    enum Kind {
+        HASHTAG, BUCKET, SLOT;
+
+        private final String written = name().toLowerCase(Locale.ROOT);
+    }
+
     private CountEvent() {}
 
-    static byte[] write(long bucketMs, long lengthMs, String hashtag, HashtagCount count) {
-        ByteArrayOutputStream event = new ByteArrayOutputStream(160);
+    /** @param hashtag matters to that kind only */
+    static byte[] write(long bucketMs, long lengthMs, Kind kind, String hashtag, HashtagCount count) {
+        ByteArrayOutputStream event = new ByteArrayOutputStream(192);
         try (JsonGenerator json = JSON.createGenerator(event)) {
             json.writeStartObject();
+            json.writeStringField("kind", kind.written);
             json.writeNumberField("bucket_start", bucketMs / 1000);
             json.writeNumberField("bucket_seconds", lengthMs / 1000);
-            json.writeStringField("hashtag", hashtag);
             json.writeNumberField("count", count.tweets());
-            if (count.hasSent()) {
-                json.writeNumberField("min_sent_us", count.minSentUs());
-                json.writeNumberField("max_sent_us", count.maxSentUs());
+            json.writeNumberField("min_sent_us", count.minSentUs());
+            json.writeNumberField("max_sent_us", count.maxSentUs());
+            if (kind == Kind.HASHTAG) {
+                json.writeStringField("hashtag", hashtag);
             }
             json.writeEndObject();
         } catch (IOException impossible) {

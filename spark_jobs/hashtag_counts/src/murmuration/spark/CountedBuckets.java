@@ -45,8 +45,9 @@ final class CountedBuckets {
         touched.forEach((startMs, counts) -> {
             if (counts.isChanged()) {
                 state.updateValue(startMs, counts.toBytes());
-                counts.forEachChanged((hashtag, count) -> rows.add(new Tuple3<>(
-                        CountEvent.write(startMs, counting.bucketMs(), hashtag, count), hashtag, counting.stream())));
+                counts.forEachChanged((kind, hashtag, count) -> rows.add(new Tuple3<>(
+                        CountEvent.write(startMs, counting.bucketMs(), kind, hashtag, count), hashtag,
+                        counting.stream())));
             }
         });
         touched.clear();

@@ -18,7 +18,8 @@ import scala.jdk.javaapi.CollectionConverters;
 /**
  * Counts each tweet once, and forgets a bucket when the watermark passes its end, of which a timer tells.
  *
- * <p>The watermark is that of the batch, which Spark keeps beside its offsets, so a batch that runs again decides alike.
+ * <p>The watermark is that of the batch, which Spark keeps beside its offsets, so a batch that runs again decides
+ * alike.
  */
 final class CountingProcessor extends StatefulProcessor<Integer, byte[], Tuple3<byte[], String, String>> {
     private static final long serialVersionUID = 2;

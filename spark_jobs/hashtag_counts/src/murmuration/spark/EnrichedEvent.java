@@ -37,7 +37,7 @@ final class EnrichedEvent {
             require(json, event[event.length - 1] == '}'); // what was cut off would not be noticed otherwise
             EnrichedEvent read = new EnrichedEvent();
             read.object(json);
-            require(json, read.id != null && read.createdMs != null && read.late != null);
+            require(json, read.id != null && read.createdMs != null && read.late != null && read.sentUs != null);
             return read.late ? null : new Tweet(read.id, read.createdMs, read.sentUs, read.hashtags);
         } catch (IOException | DateTimeException | ArithmeticException notOfTheContract) {
             throw new UnreadableEventException(notOfTheContract);
@@ -83,6 +83,7 @@ final class EnrichedEvent {
             JsonToken token = json.nextToken();
             if (name.equals("sent_at_us")) {
                 sent = integer(json, token);
+                require(json, sent == null || sent >= 0 && sent <= Stamp.MAX_SENT_US);
             } else {
                 json.skipChildren();
             }

@@ -2,7 +2,7 @@ package murmuration.spark;
 
 import java.nio.ByteBuffer;
 
-/** Number of tweets, and range of their {@code sent_at_us} as far as they tell. Packed as these three numbers. */
+/** Number of tweets, and range of their {@code sent_at_us}. Packed as these three numbers. */
 final class HashtagCount {
     static final int BYTES = 3 * Long.BYTES;
 
@@ -19,13 +19,11 @@ final class HashtagCount {
         maxSentUs = packed.getLong();
     }
 
-    void add(Long sentUs) {
+    void add(long sentUs) {
         tweets++;
         changed = true;
-        if (sentUs != null) {
-            minSentUs = Math.min(minSentUs, sentUs);
-            maxSentUs = Math.max(maxSentUs, sentUs);
-        }
+        minSentUs = Math.min(minSentUs, sentUs);
+        maxSentUs = Math.max(maxSentUs, sentUs);
     }
 
     void pack(Packing bytes) {
@@ -34,10 +32,6 @@ final class HashtagCount {
 
     long tweets() {
         return tweets;
-    }
-
-    boolean hasSent() {
-        return minSentUs <= maxSentUs;
     }
 
     long minSentUs() {

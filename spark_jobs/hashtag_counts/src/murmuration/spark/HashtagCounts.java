@@ -18,9 +18,10 @@ import scala.Tuple2;
  * to find those that may be forgotten. Here an id is eight bytes of the value of its bucket, and a batch touches a
  * handful of these.
  *
- * <p>All tweets form one group, so one task parses and counts them all, which makes the counts whole: what one core does
- * is the bound. Partitions are coalesced first, which leaves nothing to shuffle and saves a stage of each micro-batch.
- * Tweets go from parsing to counting in blocks of thousands, so that Spark has next to nothing to encode and sort.
+ * <p>All tweets form one group, so one task parses and counts them all, which makes the counts whole: what one core
+ * does is the bound. Partitions are coalesced first, which leaves nothing to shuffle and saves a stage of each
+ * micro-batch. Tweets go from parsing to counting in blocks of thousands, so that Spark has next to nothing to encode
+ * and sort.
  */
 public final class HashtagCounts {
     private static final String CREATED_AT = "_1";
@@ -29,7 +30,7 @@ public final class HashtagCounts {
     private HashtagCounts() {}
 
     /**
-     * Rows (event, key, stream) for {@code hashtag-counts}, and for {@code tweets-rejected} where an event is unreadable.
+     * Rows (event, key, stream) for {@code hashtag-counts}, and for {@code tweets-rejected} where one is unreadable.
      *
      * @param enriched the events of {@code tweets-enriched} as a binary column, and their partition and offset
      * @param delaySeconds of the watermark

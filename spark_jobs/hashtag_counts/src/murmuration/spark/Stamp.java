@@ -10,7 +10,8 @@ import java.nio.charset.StandardCharsets;
 /** The {@code ingest} object of an event, as the contract has it: which one of its run it is. */
 record Stamp(long sentUs, String source, String run, long seq) {
     private static final JsonFactory JSON = new JsonFactory();
-    private static final long MAX_SENT_US = (1L << 53) - 1;
+    /** The largest that is read by whoever counts in floating point as well. */
+    static final long MAX_SENT_US = (1L << 53) - 1;
 
     /**
      * The stamp of an event that may be anything; null if it has none that can be read.

@@ -15,7 +15,7 @@ import scala.Tuple2;
 /**
  * The events of a partition in blocks: the latest {@code created_at}, for the watermark, and what is in the block.
  *
- * <p>A block of tweets has, of each, its id, {@code created_at} in ms, {@code sent_at_us} (or NOT_SENT), the number of
+ * <p>A block of tweets has, of each, its id, {@code created_at} in ms, {@code sent_at_us}, the number of
  * its hashtags and these. An event that cannot be read is a block of its own, without a date: its position and what is
  * written of it. The first byte of a block tells which of the two it is.
  */
@@ -23,7 +23,6 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
     private static final int BLOCK_BYTES = 1 << 18;
     private static final byte TWEETS = 0;
     private static final byte PARKED = 1;
-    private static final long NOT_SENT = Long.MIN_VALUE;
     private static final byte[] NOTHING = {};
 
     private final Iterator<Row> events;
@@ -89,8 +88,7 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
     }
 
     private static void pack(Tweet tweet, Packing block) {
-        block.putLong(tweet.id()).putLong(tweet.createdMs());
-        block.putLong(tweet.sentUs() == null ? NOT_SENT : tweet.sentUs()).putInt(tweet.hashtags().size());
+        block.putLong(tweet.id()).putLong(tweet.createdMs()).putLong(tweet.sentUs()).putInt(tweet.hashtags().size());
         tweet.hashtags().forEach(block::putText);
     }
 
@@ -109,7 +107,7 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
             for (int index = 0; index < count; index++) {
                 hashtags.add(Packing.text(packed));
             }
-            tweets.accept(new Tweet(id, createdMs, sentUs == NOT_SENT ? null : sentUs, hashtags));
+            tweets.accept(new Tweet(id, createdMs, sentUs, hashtags));
         }
     }
 }

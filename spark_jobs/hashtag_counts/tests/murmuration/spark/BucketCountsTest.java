@@ -9,16 +9,34 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class BucketCountsTest {
-    private static final Counting COUNTING = new Counting(5000, 100, "", "counts");
+    private static final Counting COUNTING = new Counting(5000, 100, "counts");
 
     @Test
-    void hashtagsTotalAndSlotsAreCounted() {
+    void theBucketItsHashtagsAndSlotsAreCounted() {
         BucketCounts counts = new BucketCounts(COUNTING);
         counts.add(new Tweet(1, 0, 150L, List.of("a", "")));
         counts.add(new Tweet(2, 0, 199L, List.of("a", "b")));
-        counts.add(new Tweet(3, 0, -1L, List.of()));
-        counts.add(new Tweet(4, 0, null, List.of()));
-        assertEquals(List.of(" 1 -1..-1", " 2 150..199", " 4 -1..199", "a 2 150..199", "b 1 199..199"), changed(counts));
+        counts.add(new Tweet(3, 0, 99L, List.of()));
+        assertEquals(
+                List.of("BUCKET  3 99..199", "HASHTAG a 2 150..199", "HASHTAG b 1 199..199", "SLOT  1 99..99",
+                        "SLOT  2 150..199"),
+                changed(counts));
+    }
+
+    @Test
+    void aBucketWithinOneSlotIsNoSlot() {
+        BucketCounts counts = new BucketCounts(COUNTING);
+        counts.add(new Tweet(1, 0, 150L, List.of()));
+        assertEquals(List.of("BUCKET  1 150..150", "SLOT  1 150..150"), changed(counts));
+    }
+
+    @Test
+    void slotsComeLast() {
+        BucketCounts counts = new BucketCounts(COUNTING);
+        counts.add(new Tweet(1, 0, 150L, List.of("a")));
+        List<CountEvent.Kind> kinds = new ArrayList<>();
+        counts.forEachChanged((kind, hashtag, count) -> kinds.add(kind));
+        assertEquals(List.of(CountEvent.Kind.BUCKET, CountEvent.Kind.HASHTAG, CountEvent.Kind.SLOT), kinds);
     }
 
     @Test
@@ -31,13 +49,13 @@ class BucketCountsTest {
         assertFalse(counts.isChanged());
         counts.add(new Tweet(2, 0, 170L, List.of("ü😀")));
         assertTrue(counts.isChanged());
-        assertEquals(List.of(" 2 150..170", " 2 150..170", "ü😀 2 150..170"), changed(counts));
+        assertEquals(List.of("BUCKET  2 150..170", "HASHTAG ü😀 2 150..170", "SLOT  2 150..170"), changed(counts));
     }
 
     private static List<String> changed(BucketCounts counts) {
         List<String> changed = new ArrayList<>();
-        counts.forEachChanged((hashtag, count) -> changed.add(
-                hashtag + " " + count.tweets() + " " + count.minSentUs() + ".." + count.maxSentUs()));
+        counts.forEachChanged((kind, hashtag, count) -> changed.add(
+                kind + " " + hashtag + " " + count.tweets() + " " + count.minSentUs() + ".." + count.maxSentUs()));
         return changed.stream().sorted().toList();
     }
 }

@@ -33,7 +33,8 @@ class Rfc3339Test {
     void whatIsNoDateIsRefused() {
         for (String written : new String[] {
             "", "today", "2026-02-29T00:00:00.000Z", "2026-13-01T00:00:00.000Z", "2026-01-01T24:00:01.000Z",
-            "2026-01-01T00:00:60.000Z", "2026-01-01T00:00:00.00xZ", "2026-01-01T00:00:00.٠٠٠Z", "2026-01-01T00:00:00.000",
+            "2026-01-01T00:00:60.000Z", "2026-01-01T00:00:00.00xZ", "2026-01-01T00:00:00.٠٠٠Z",
+            "2026-01-01T00:00:00.000",
         }) {
             assertThrows(DateTimeException.class, () -> Rfc3339.millis(written), written);
         }

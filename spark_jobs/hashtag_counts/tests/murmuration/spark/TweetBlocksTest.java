@@ -20,7 +20,8 @@ import scala.Tuple2;
 class TweetBlocksTest {
     private static final Parking PARKING = new Parking("enriched", "rejected", 4);
     private static final String GOOD = "{\"tweet_id\":%d,\"created_at\":\"1970-01-01T00:00:0%1$d.000Z\","
-            + "\"late\":%b,\"hashtags\":[\"a\",\"ü\",\"a\"]}";
+            + "\"late\":%b,\"hashtags\":[\"a\",\"ü\",\"a\"],"
+            + "\"ingest\":{\"sent_at_us\":%1$d}}";
 
     private final LongAccumulator parked = new LongAccumulator();
     private final List<Tweet> tweets = new ArrayList<>();
@@ -31,7 +32,7 @@ class TweetBlocksTest {
         List<Tuple2<Instant, byte[]>> blocks = read(tweet(1), tweet(3), GOOD.formatted(2, true));
         assertEquals(Instant.ofEpochSecond(3), blocks.get(0)._1());
         assertEquals(
-                List.of(new Tweet(1, 1000, null, List.of("a", "ü")), new Tweet(3, 3000, null, List.of("a", "ü"))),
+                List.of(new Tweet(1, 1000, 1, List.of("a", "ü")), new Tweet(3, 3000, 3, List.of("a", "ü"))),
                 tweets);
         assertEquals(List.of(), events);
     }

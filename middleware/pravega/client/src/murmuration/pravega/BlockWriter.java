@@ -45,8 +45,8 @@ public final class BlockWriter implements AutoCloseable {
     }
 
     /**
-     * Takes the block that was laid into {@link #room}: {@code events} events, each as length of the routing key, length
-     * of the event (32 bits), key in UTF-8, event; false if too many events were in flight for {@code timeoutMs}.
+     * Takes the block that was laid into {@link #room}: {@code events} events, each as length of the routing key,
+     * length of the event (32 bits), key in UTF-8, event; false if too many were in flight for {@code timeoutMs}.
      */
     public boolean offer(int bytes, int events, long timeoutMs) throws InterruptedException {
         int permits = Math.min(events, maxInFlight);

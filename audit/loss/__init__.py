@@ -1,0 +1,1 @@
+"""What readers have lost that retention has overtaken."""

@@ -1,0 +1,34 @@
+"""The servers of a middleware on this machine: the DEPLOYMENT of its folder, `deploy/local/NAME`, here or elsewhere on
+Python's path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+from common.settings import MiddlewarePort, Settings
+from deploy.local.processes.spec import Process
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What there is to run, and what the tests do to it."""
+
+    write_configuration: Callable[[Settings], None]
+    """Renders what the servers read. Raises MissingProgram where set-up has not installed them."""
+
+    processes: Callable[[Settings], list[Process]]
+    syncing: str
+    """The process that writes an event to disk before it is acknowledged."""
+
+    killed: tuple[str, ...]
+    """Processes that are killed one after the other while events flow: each has to be survived."""
+
+    http_ports: frozenset[MiddlewarePort] = frozenset()
+    """Those that answer HTTP, where that cannot be turned off."""
+
+
+def deployment(name: str) -> Deployment:
+    """Raises ModuleNotFoundError for a middleware without servers of its own."""
+    return import_module(f"deploy.local.{name}").DEPLOYMENT

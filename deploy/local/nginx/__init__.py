@@ -1,0 +1,23 @@
+"""Nginx on one machine, in front of everything that is served."""
+
+from __future__ import annotations
+
+from common.process.child import program
+from common.settings import Settings
+from deploy.local.processes import health_checks
+from deploy.local.processes.spec import Process
+from deploy.local.rendering import write
+
+
+def write_configuration(settings: Settings) -> None:
+    (settings.instance_dir / "nginx" / "temp").mkdir(parents=True, exist_ok=True)
+    write("nginx/nginx.conf", settings.instance_dir / "nginx.conf", settings)
+
+
+def process(settings: Settings) -> Process:
+    folder = settings.instance_dir
+    return Process(
+        "nginx", (program("nginx"), "-c", str(folder / "nginx.conf"), "-p", str(folder / "nginx"), "-e", "stderr"),
+        stage=6, foreground=True,
+        ready=health_checks.http_ok(f"{settings.url}/healthz", settings.host_names[0]),
+    )

@@ -1,0 +1,1 @@
+"""Processes under a manager: how they are started, when they are ready, how they end."""

@@ -1,0 +1,72 @@
+"""The processes of an instance, in one list."""
+
+from __future__ import annotations
+
+from common import modules
+from common.process.child import python
+from common.settings import Port, Settings
+from deploy.local import milvus, nginx, redis, spark
+from deploy.local.middlewares import deployment
+from deploy.local.processes import class_data_sharing, health_checks
+from deploy.local.processes.spec import Process
+
+RECOVERY_SECONDS = 720
+"""In which ingest-http becomes ready: before that it reads back `tweets-raw` after a crash, which it gives 600 s
+(ingest/readback.py)."""
+
+INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-timeout", "3", "--log-level", "warning",
+                 "--no-control-socket")
+
+
+def servers(settings: Settings) -> list[Process]:
+    """What is not ours: the stream store, Redis and Milvus, without those that live elsewhere by a setting."""
+    found: list[Process] = []
+    if not settings.middleware_uri:
+        found += deployment(settings.middleware).processes(settings)
+    if not settings.redis_url:
+        found.append(redis.process(settings))
+    if not settings.milvus_uri:
+        found.append(milvus.process(settings))
+    return found
+
+
+def applications(settings: Settings) -> list[Process]:
+    """Our own processes, and Nginx in front of them. Each waits for what it needs."""
+    client, host = {"MURMUR_JVM_OPTIONS": class_data_sharing.of_clients(settings)}, settings.host_names[0]
+    replicas = [
+        Process(
+            f"web-{n}",
+            gunicorn(modules.Deploy.WEB, settings.port(Port.WEB, n), "--config", f"python:{modules.Deploy.WEB_SERVER}"),
+            stage=5, foreground=True,
+            ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz", host),
+        )
+        for n in range(settings.web_replicas)
+    ]
+    return [
+        spark.process(settings),
+        Process("trending", python(modules.Deploy.TRENDING), stage=4, ready=health_checks.reports(settings, "ranked"),
+                environment={"MURMUR_JVM_OPTIONS": class_data_sharing.of_clients(settings, writes=True)}),
+        Process("search", python(modules.Deploy.SEARCH), stage=4, ready=health_checks.reports(settings, "searchable"),
+                environment=client),
+        Process(
+            "ingest-http", gunicorn(modules.Deploy.INGEST, settings.port(Port.INGEST), *INGEST_SERVER),
+            stage=5, foreground=True, ready_seconds=RECOVERY_SECONDS, stop_seconds=1, environment=client,
+            ready=health_checks.http_ok(f"http://{settings.address(Port.INGEST)}/readyz", host),
+        ),
+        *replicas,
+        nginx.process(settings),
+    ]
+
+
+def gunicorn(app: str, port: int, *options: str) -> tuple[str, ...]:
+    return python("gunicorn", *options, "--bind", f"127.0.0.1:{port}", app)
+
+
+def write_configuration(settings: Settings) -> None:
+    """Folders and configuration files of every process of the instance."""
+    for folder in (settings.log_dir, settings.state_dir / "tmp"):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not settings.middleware_uri:
+        deployment(settings.middleware).write_configuration(settings)
+    redis.write_configuration(settings)
+    nginx.write_configuration(settings)

@@ -1,0 +1,1 @@
+"""The HTTP endpoint for pushed tweets, and what publishes them."""

@@ -1,0 +1,1 @@
+"""Where tweets come from: files, X, or invented ones."""

@@ -1,0 +1,112 @@
+"""What a source of tweets is. A new one implements `take`; everything after it is shared."""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, NamedTuple, NoReturn
+
+import orjson
+
+GROUP_BYTES = 16 << 20
+"""A source that does not know how large its payloads are ends a group at this size."""
+
+
+RESERVED = frozenset(("ingest", "raw_base64", "oversize"))
+"""Names of ours, beside which a payload's own fields stand in an event."""
+
+KEY_CHARACTERS = 64
+"""An author is known by at most so many characters; those of X have 19 digits."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Payload(NamedTuple):
+    """One tweet as it came. `tweet` is the JSON object to publish, None if `body` cannot be published as one.
+
+    `author_id` is the routing key, which every middleware can take.
+    """
+
+    body: bytes
+    tweet: bytes | None
+    author_id: str
+
+
+class Source(ABC):
+    """Yields payloads in order, from one thread."""
+
+    name: str
+    ended = False
+    """Whether nothing comes any more."""
+
+    @abstractmethod
+    def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
+        """Next payloads, at most one for each time (µs) at which one is meant to be sent; does not block for long."""
+
+    def skip(self, count: int) -> None:
+        """Passes over the payloads that an earlier process took. Sources that cannot be repeated need not."""
+        raise NotImplementedError(f"a run of {self.name} cannot be continued")
+
+    def rest(self) -> list[Payload]:
+        """What was received and not taken; afterwards nothing comes any more. Empty where it can be had again."""
+        return []
+
+    def options(self) -> dict[str, Any]:
+        """What makes the same source again; JSON."""
+        return {}
+
+    def close(self) -> None:  # noqa: B027  (most sources hold nothing open)
+        """Ends what feeds the source."""
+
+
+def examine(body: bytes) -> Payload:
+    """Payload of bytes from outside, whatever they are. What they bring along under names of ours is taken off."""
+    body = body.strip(b" \t\r\n")
+    parsed = parse(body)
+    if not isinstance(parsed, dict):
+        return Payload(body, None, "")
+    tweet: bytes | None = body
+    if not RESERVED.isdisjoint(parsed):
+        tweet = dump({name: value for name, value in parsed.items() if name not in RESERVED})
+    elif not parsed:
+        tweet = b"{}"
+    data = parsed.get("data")
+    author_id = data.get("author_id") if isinstance(data, dict) else None
+    return Payload(body, tweet, _key(author_id) if isinstance(author_id, str) else "")
+
+
+def _key(text: str) -> str:
+    """A routing key: such as UTF-8 can hold, and of bounded length."""
+    text = text[:KEY_CHARACTERS]
+    return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
+
+
+def parse(body: bytes) -> Any:
+    """The JSON value, or None. Unlike orjson alone, takes lone surrogates (`\\ud800`), which X's stream may hold."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        if b"\\u" not in body:
+            return None
+    try:
+        return json.loads(body.decode(), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def dump(value: Any) -> bytes | None:
+    """The value of `parse` as JSON; None if it cannot be written: nested too deeply, or a number that is none."""
+    try:
+        return orjson.dumps(value)
+    except TypeError:  # a lone surrogate, an integer beyond 64 bits, or deeper than orjson writes
+        pass
+    try:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,181 @@
+"""Invented tweets in the shape of X's v2 stream, as fast as a core can put bytes together.
+
+What tweet n says is fixed by the seed and n alone; its id and date come from the run and the time at which it is meant
+to be sent. Random numbers are drawn for a block of tweets at once, texts and users are encoded beforehand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import count as count_from
+from itertools import cycle, islice
+from typing import Any, Literal
+
+import numpy as np
+
+from ingest.sources.base import Payload, Source
+from ingest.sources.phrases import EMOJI, LANGUAGES, USERS, Phrase, load_topics, make_users, phrase
+from ingest.stamp import timestamp
+
+Size = Literal["lean", "full"]
+
+Content = tuple[str, bytes]
+"""A tweet's author and all of its JSON that follows id and date."""
+
+BLOCK = 1024
+"""Tweets whose random numbers are drawn together."""
+
+DRIFT_TWEETS = 20_480
+"""After so many tweets the popularity of topics and hashtags has drifted on."""
+
+ZIPF_EXPONENT = 1.1
+SPIKE_PROBABILITY = 0.4
+"""How often one hashtag is on everybody's lips during such a stretch, in one of seven tweets."""
+
+X_EPOCH_MS = 1_288_834_974_657
+_EMOJI = [phrase(text) for text in EMOJI]
+_URL_LENGTH = 23  # as X counts every link
+
+
+def first_snowflake(ms: int, machine: int) -> int:
+    """Lowest tweet id of a moment: milliseconds since X's epoch (41 bits), a run's `machine` (10), 12 bits for seq."""
+    return (ms - X_EPOCH_MS) << 22 | machine << 12
+
+
+class Synthetic(Source):
+    """Endless; content deterministic by `seed`."""
+
+    name = "synthetic"
+
+    def __init__(self, run: str, seed: int = 1, payload: Size = "lean") -> None:
+        self._seed = seed
+        self._size: Size = payload
+        self._machine = int.from_bytes(hashlib.sha256(run.encode()).digest()[:2], "big") & 0x3FF
+        self._topics = load_topics()
+        self._users = make_users(np.random.default_rng((seed, 0)))
+        self._languages = list(LANGUAGES)
+        self._seq = 0
+        self._contents = self._from_block(0)
+        self._second, self._second_text = -1, b""
+
+    def options(self) -> dict[str, Any]:
+        return {"seed": self._seed, "payload": self._size}
+
+    def skip(self, count: int) -> None:
+        self._seq += count
+        self._contents = islice(self._from_block(self._seq // BLOCK), self._seq % BLOCK, None)
+
+    def make_ahead(self, count: int) -> None:
+        """Makes the next `count` tweets now; from then on they come in turn, each time with another id and date."""
+        self._contents = cycle([next(self._contents) for _ in range(count)])
+
+    def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
+        payloads = []
+        moment_ms, created_at = -1, b""
+        for seq, (sent, (author_id, content)) in enumerate(zip(sent_at_us, self._contents, strict=False), self._seq):
+            if sent // 1000 != moment_ms:  # tweets of one moment share it
+                moment_ms = sent // 1000
+                created_at, snowflakes = self._created_at(moment_ms), first_snowflake(moment_ms, self._machine)
+            tweet_id = snowflakes | seq & 0xFFF
+            body = b'{"data":{"id":"%d","conversation_id":"%d","created_at":"%b",%b' % (
+                tweet_id, tweet_id, created_at, content)
+            payloads.append(Payload(body, body, author_id))
+        self._seq += len(payloads)
+        return payloads
+
+    def _from_block(self, block: int) -> Iterator[Content]:
+        return (self._content(row) for number in count_from(block) for row in self._block(number))
+
+    def _block(self, block: int) -> Iterator[tuple[Any, ...]]:
+        """What the tweets of a block are made of: indexes into the prepared parts."""
+        stretch = block * BLOCK // DRIFT_TWEETS
+        drift = np.random.default_rng((self._seed, 1, stretch))
+        random = np.random.default_rng((self._seed, 2, block))
+        topics, tags = len(self._topics), len(self._topics[0].tags)
+        topic = random.choice(topics, BLOCK, p=_zipf(topics, 0.6)[drift.permutation(topics)])
+        tag = random.choice(tags, (BLOCK, 3), p=_zipf(tags, ZIPF_EXPONENT))
+        # Ranks move up by a few places from one stretch to the next, so that a favourite fades within some of them.
+        tag = (tag + 3 * stretch) % tags
+        count = random.choice(4, BLOCK, p=(0.25, 0.4, 0.25, 0.1))
+        if drift.random() < SPIKE_PROBABILITY:
+            spiking = random.random(BLOCK) < 1 / 7
+            topic[spiking] = drift.integers(topics)
+            tag[spiking, 0] = drift.integers(tags)
+            count[spiking] = np.maximum(count[spiking], 1)
+        columns = (
+            topic, random.choice(len(LANGUAGES), BLOCK, p=list(LANGUAGES.values())), random.integers(0, 1 << 20, BLOCK),
+            tag[:, 0], tag[:, 1], tag[:, 2], count, random.zipf(1.3, BLOCK) % USERS, random.integers(0, USERS, BLOCK),
+            random.choice(3, BLOCK, p=(0.55, 0.2, 0.25)), random.random(BLOCK) < 0.3,
+            random.integers(0, len(EMOJI), BLOCK), random.integers(1 << 30, 1 << 31, BLOCK),
+        )
+        return zip(*(column.tolist() for column in columns), strict=True)
+
+    def _content(self, row: tuple[Any, ...]) -> Content:
+        topic_at, language_at, sentence_at, *tags_at, count, author_at, other_at, kind, link, emoji_at, number = row
+        topic, language = self._topics[topic_at], self._languages[language_at]
+        sentences = topic.sentences[language]
+        sentence = sentences[sentence_at % len(sentences)]
+        author, other = self._users[author_at], self._users[other_at]
+        text, length, entities = [], 0, []
+        if kind:  # a retweet or a mention
+            start = 3 if kind == 1 else 0
+            text += [b"RT @" if kind == 1 else b"@", other.name.json, b": " if kind == 1 else b" "]
+            length = start + 1 + other.name.length
+            entities.append(b'"mentions":[{"start":%d,"end":%d,"username":"%b","id":"%b"}]' % (
+                start, length, other.name.json, other.id.encode()))
+            length += 2 if kind == 1 else 1
+        text += [sentence.json, _EMOJI[emoji_at].json]
+        length += sentence.length + _EMOJI[emoji_at].length
+        if count:
+            length = _add_hashtags([topic.tags[at] for at in dict.fromkeys(tags_at[:count])], length, text, entities)
+        if link:
+            text.append(b" https://t.co/x%09d" % (number % 10**9))
+            entities.append(
+                b'"urls":[{"start":%d,"end":%d,"url":"https://t.co/x%09d",'
+                b'"expanded_url":"https://news.example.org/%d","display_url":"news.example.org/%d"}]' % (
+                    length + 1, length + 1 + _URL_LENGTH, number % 10**9, number, number))
+        body = self._body(author.id, language, b"".join(text), entities, kind, number)
+        if self._size == "full":
+            body = b'%b,"context_annotations":%b},"includes":{"users":[%b,%b]}}' % (
+                body, topic.annotations, author.full, other.full)
+        else:
+            body = b'%b},"includes":{"users":[%b]}}' % (body, author.lean)
+        return author.id, body
+
+    def _body(self, author_id: str, language: str, text: bytes, entities: list[bytes], kind: int, number: int) -> bytes:
+        """What follows id and date in the object `data`, which is still open at its end."""
+        referenced = b',"referenced_tweets":[{"type":"retweeted","id":"%d"}]' % (number << 30) if kind == 1 else b""
+        return (
+            b'"text":"%b","author_id":"%b","lang":"%b","entities":{%b}%b,'
+            b'"possibly_sensitive":false,"reply_settings":"everyone","source":"Murmuration",'
+            b'"public_metrics":{"retweet_count":%d,"reply_count":%d,"like_count":%d,"quote_count":%d}'
+        ) % (
+            text, author_id.encode(), language.encode(), b",".join(entities), referenced,
+            number % 53, number % 7, number % 211, number % 3,
+        )
+
+    def _created_at(self, ms: int) -> bytes:
+        second, milliseconds = divmod(ms, 1000)
+        if second != self._second:
+            self._second, self._second_text = second, timestamp(second * 1_000_000)[:-4].encode()
+        return b"%b%03dZ" % (self._second_text, milliseconds)
+
+
+def _add_hashtags(tags: list[Phrase], length: int, text: list[bytes], entities: list[bytes]) -> int:
+    """Appends the hashtags and their entities; the length with them, in code points."""
+    listed = []
+    for tag in tags:
+        text += [b" #", tag.json]
+        end = length + 2 + tag.length
+        listed.append(b'{"start":%d,"end":%d,"tag":"%b"}' % (length + 1, end, tag.json))
+        length = end
+    entities.append(b'"hashtags":[%b]' % b",".join(listed))
+    return length
+
+
+@cache
+def _zipf(count: int, exponent: float) -> np.ndarray:
+    weights = 1 / np.arange(1, count + 1) ** exponent
+    return weights / weights.sum()

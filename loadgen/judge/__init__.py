@@ -1,0 +1,1 @@
+"""What follows from what was seen: the verdict on a rate, and the next rate. Pure."""

@@ -1,0 +1,1 @@
+"""What sends: generators of tweets, and users."""

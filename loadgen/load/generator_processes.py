@@ -1,0 +1,160 @@
+"""The generator processes of one experiment, and what they leave behind."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+
+import psutil
+
+from common import modules
+from common.process.child import await_end, ends_with_parent, python
+from common.settings import Settings
+from common.storage import files
+from ingest.manifest import manifest_path
+from ingest.pacer import Pacer
+from ingest.sources.synthetic import Size
+from loadgen.errors import GeneratorFailed
+from loadgen.load.generator import Part
+from loadgen.load.shared_progress import Board
+from loadgen.observe.samples import Offered
+
+RATE_PER_PROCESS = 20_000.0
+"""What one process brings with a core of its own is more; the rest of the stack wants the cores as well. Each further
+process costs: its groups are smaller, and all of them wait for the same disk."""
+
+READY_SECONDS, START_SECONDS, END_SECONDS = 60.0, 0.5, 30.0
+INTERRUPTED_SECONDS = 3.0
+"""Instead of END_SECONDS once the experiment is given up: what its processes have left is removed anyway."""
+
+STALE_US = 1_000_000
+
+
+class Load:
+    """`rate` tweets/s from `start()` until `end_at`; a context that leaves no process behind."""
+
+    def __init__(self, settings: Settings, run: str, rate: float, payload: Size, seed: int, processes: int) -> None:
+        self._settings, self.rate = settings, rate
+        self._folder = settings.state_dir / "load"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._log = settings.log_dir / "load.log"
+        path = self._folder / f"{run}.board"
+        self._board = Board(path, processes, create=True)
+        self._path = path
+        self._parts = [
+            Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed + n, str(path))
+            for n in range(processes)
+        ]
+        self._processes: list[subprocess.Popen[bytes]] = []
+        self._pacers: list[Pacer] = []
+        self._end_us: int | None = None
+        self._stopped = False
+
+    @property
+    def runs(self) -> list[str]:
+        return [part.run for part in self._parts]
+
+    def cpu_seconds(self) -> dict[str, float]:
+        """What each process used so far, also when it has ended."""
+        return {f"generator-{n}": self._board.told("cpu_us", n) / 1e6 for n in range(len(self._parts))}
+
+    def start(self) -> int:
+        """Starts the processes; returns when the schedule begins, on a whole second, in seconds since the epoch."""
+        with files.log_file(self._log, self._settings.log_max_bytes) as log:
+            for part in self._parts:
+                command = ends_with_parent(python(modules.Loadgen.GENERATOR, part.as_json()))
+                # A session of its own: it gets its share of the cores as any process of the stack does, and Ctrl-C
+                # reaches the experiment, which ends its generators in order.
+                self._processes.append(subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
+        until = time.monotonic() + READY_SECONDS
+        while not self._board.all("ready"):
+            self.check()
+            if time.monotonic() > until:
+                raise GeneratorFailed(f"a generator did not start within {READY_SECONDS:.0f} s: see {self._log}")
+            time.sleep(0.02)
+        start = int(time.time() + START_SECONDS) + 1
+        each = self.rate / len(self._parts)
+        self._pacers = [Pacer(each, start * 1_000_000 + part.offset_us()) for part in self._parts]
+        self._board.tell("start_us", start * 1_000_000)
+        return start
+
+    def check(self) -> None:
+        """Raises GeneratorFailed if a process has ended with an error."""
+        for process in [] if self._stopped else self._processes:
+            if process.poll():
+                lines = self._log.read_text(errors="replace").strip().splitlines()[-5:]
+                raise GeneratorFailed("a generator ended:\n" + "\n".join(lines))
+
+    def end_at(self, second: float) -> None:
+        """Nothing is scheduled from then on; what was scheduled before is still published."""
+        self._end_us = int(second * 1_000_000)
+        self._board.tell("end_us", self._end_us)
+
+    def scheduled(self, second: float) -> int:
+        """How many tweets are scheduled for times before this, and before the end."""
+        us = min(int(second * 1_000_000), self._end_us or sys.maxsize)
+        return sum(pacer.scheduled_before(us) for pacer in self._pacers)
+
+    def unpublished(self, now: float) -> int:
+        """Tweets scheduled by now that are not acknowledged: the backlog of *published*."""
+        if self.has_ended():
+            return 0
+        return max(0, self.scheduled(now) - self._board.sum("acknowledged"))
+
+    def acknowledged(self) -> int:
+        return self._board.sum("acknowledged")
+
+    def offered(self, now: float) -> Offered:
+        """What became of the schedule up to now. What has not been taken is judged by what the process is doing."""
+        on_schedule, blocked, late = (self._board.sum(name) for name in ("on_schedule", "blocked", "late"))
+        due_us = int((now - 0.5) * 1_000_000)  # what is due since is not late yet
+        for n, pacer in enumerate(self._pacers):
+            untaken = max(0, pacer.scheduled_before(due_us) - self._board.told("taken", n))
+            if self._is_held(n, now):
+                blocked += untaken
+            else:
+                late += untaken
+        return Offered(on_schedule + blocked + late, on_schedule, blocked, late)
+
+    def has_ended(self) -> bool:
+        return all(process.poll() is not None for process in self._processes)
+
+    def stop(self, seconds: float = END_SECONDS) -> None:
+        """Nothing more is taken; returns when the processes have ended, by force if they take longer."""
+        self._stopped = True
+        self._board.tell("stop", 1)
+        await_end(self._processes, seconds)
+
+    def __enter__(self) -> Load:
+        return self
+
+    def __exit__(self, failure: object, *_: object) -> None:
+        self.stop(END_SECONDS if failure is None else INTERRUPTED_SECONDS)
+        self._path.unlink(missing_ok=True)
+
+    def _is_held(self, n: int, now: float) -> bool:
+        """Whether the process is in `send`. One that does not tell anything is, unless somebody stopped it."""
+        if self._board.told("sending", n):
+            return True
+        if now * 1_000_000 - self._board.told("beat_us", n) < STALE_US:
+            return False
+        with suppress(psutil.Error):
+            return psutil.Process(self._processes[n].pid).status() != psutil.STATUS_STOPPED
+        return False
+
+
+def remove_runs(settings: Settings, runs: Sequence[str]) -> None:
+    """Removes archive and manifest of runs; what they left in streams, database and index is bounded there."""
+    for run in runs:
+        shutil.rmtree(settings.archive_dir / run, ignore_errors=True)
+        manifest_path(settings, run).unlink(missing_ok=True)
+
+
+def processes_for(rate: float, cores: int) -> int:
+    """How many generator processes a rate takes; more than there are cores bring nothing."""
+    return min(max(1, -(-int(rate) // int(RATE_PER_PROCESS))), cores)

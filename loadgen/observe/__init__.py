@@ -1,0 +1,1 @@
+"""What is seen of an experiment: stages, processes, the machine."""

@@ -1,0 +1,1 @@
+"""What is written and shown of experiments."""

@@ -1,0 +1,100 @@
+"""Pravega's administration: streams, groups, retention and durability."""
+
+from __future__ import annotations
+
+import logging
+import time
+
+from common.settings import Durability, Settings
+from common.storage.held import Held
+from common.tweets import sent_at
+from middleware.admin import Admin
+from middleware.data import DataPlane, Position
+from middleware.errors import MiddlewareError, Unreachable
+from middleware.pravega import cuts
+from middleware.pravega.connection import CALL_SECONDS, Connection
+from middleware.pravega.consumer import first_events, life
+from middleware.pravega.group import LEASE_S, Group
+from middleware.pravega.journal import journal_durability
+from middleware.pravega.jvm import raising
+
+log = logging.getLogger(__name__)
+
+RETRY_SECONDS = 0.3
+CREATE_ATTEMPTS = 3
+"""A controller on a busy disk may take longer than one call to make the segments, and goes on with them at the next."""
+
+
+class PravegaAdmin(Admin):
+    def __init__(self, settings: Settings, connection: Connection, data: DataPlane) -> None:
+        self._settings, self._connection, self._data = settings, connection, data
+
+    def wait_until_ready(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while True:
+            try:
+                with raising(Unreachable, "Pravega is not ready"):
+                    self._connection.client().prepare()
+                return
+            except Unreachable as error:
+                if time.monotonic() > deadline:
+                    raise Unreachable(
+                        f"Pravega at {self._connection.uri} was not ready within {timeout:.0f} s: {error}"
+                    ) from error
+            time.sleep(0.2)
+
+    def create_stream(self, stream: str, partitions: int) -> None:
+        connection = self._connection.client()
+        for attempt in range(1, CREATE_ATTEMPTS + 1):
+            try:
+                with raising(MiddlewareError, f"cannot create the stream {stream}"):
+                    return connection.createStream(stream, partitions, self._settings.stream_retention_bytes)
+            except Unreachable as error:
+                if attempt == CREATE_ATTEMPTS:
+                    raise
+                log.warning("%s; trying again", error)
+
+    def committed(self, stream: str, group: str) -> Position | None:
+        self._connection.require(stream)
+        with raising(Unreachable, f"cannot look for the group {group} of {stream}"):
+            record = self._connection.client().group(stream, group).read()
+        if record is None:
+            return None
+        offsets = Group.from_bytes(bytes(record)).offsets
+        return Position(stream, life(offsets), offsets)
+
+    def move_group(self, stream: str, group: str, to: Position) -> None:
+        deadline = time.monotonic() + LEASE_S + CALL_SECONDS
+        with raising(MiddlewareError, f"cannot move the group {group} of {stream}"):
+            record = self._connection.client().group(stream, group)
+            while True:
+                seen = record.read()
+                living = Group.from_bytes(bytes(seen)).living(time.time()) if seen is not None else []
+                if not living and record.replace(Group(dict(to.offsets)).to_bytes()):
+                    return
+                if time.monotonic() > deadline:
+                    raise MiddlewareError(f"cannot move the group {group} of {stream}: {', '.join(living)} reads")
+                time.sleep(RETRY_SECONDS)
+
+    def forget_group(self, stream: str, group: str) -> None:
+        self._connection.forget_group(stream, group)
+
+    def held(self, stream: str) -> Held:
+        """Pravega does not tell when an event was written: the first ones of the segments may."""
+        head, end = self._data.head(stream).offsets, self._data.end(stream).offsets
+        with raising(Unreachable, f"cannot read the first events of {stream}"):
+            reader = self._connection.client().reader(stream)
+            try:
+                sent = [sent_at(event) for event in first_events(reader, head, end)]
+            finally:
+                reader.close()
+        oldest = min((at for at in sent if at is not None), default=None)
+        return Held(stream, cuts.bytes_between(head, end), self._settings.stream_retention_bytes, "bytes", oldest)
+
+    def retention_used(self, stream: str, position: Position) -> float | None:
+        head, unread = self._data.head(stream), cuts.bytes_between(position.offsets, self._data.end(stream).offsets)
+        share = unread / self._settings.stream_retention_bytes
+        return max(1.0, share) if position.lies_before(head) else share
+
+    def durability_in_force(self) -> Durability | None:
+        return journal_durability(self._settings)

@@ -1,0 +1,103 @@
+"""Rows of the index as Milvus takes them over the wire: by field.
+
+pymilvus takes a dict for each row and copies vectors number by number, at some 60 µs a row; here a request's vectors
+are one copy of memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from pymilvus import DataType, MilvusClient
+from pymilvus.client.utils import check_status
+from pymilvus.grpc_gen import milvus_pb2, schema_pb2
+
+from search.encoder import DIMENSIONS
+
+MAX_LANG = 16
+
+
+class IndexRows(NamedTuple):
+    """Tweets as the index holds them, by column: each has as many entries as there are rows."""
+
+    tweet_ids: np.ndarray
+    positions: np.ndarray
+    """In the store."""
+
+    vectors: np.ndarray
+    """(rows, DIMENSIONS), each of length 1."""
+
+    langs: Sequence[str]
+    created_at_us: np.ndarray
+
+    @classmethod
+    def of(
+        cls, tweet_ids: Sequence[int], positions: Sequence[int], vectors: np.ndarray, langs: Sequence[str],
+        created_at_us: Sequence[int],
+    ) -> Self:
+        return cls(_longs(tweet_ids), _longs(positions), vectors, langs, _longs(created_at_us))
+
+    def take(self, rows: np.ndarray) -> Self:
+        """Those of these numbers, from 0."""
+        tweet_ids, positions, vectors, created_at_us = (
+            column[rows] for column in (self.tweet_ids, self.positions, self.vectors, self.created_at_us)
+        )
+        return type(self)(tweet_ids, positions, vectors, [self.langs[row] for row in rows.tolist()], created_at_us)
+
+
+Operation = Literal["Insert", "Upsert"]
+
+
+class WriteRequest(NamedTuple):
+    """Rows for one collection, ready for the wire."""
+
+    operation: Operation
+    content: Any
+
+    @classmethod
+    def of(cls, operation: Operation, collection: str, rows: IndexRows) -> Self:
+        kind = {"Insert": milvus_pb2.InsertRequest, "Upsert": milvus_pb2.UpsertRequest}[operation]
+        return cls(operation, kind(collection_name=collection, fields_data=fields(rows), num_rows=len(rows.langs)))
+
+    def send(self, client: MilvusClient, timeout: float) -> None:
+        """Acknowledged on return; `timeout` in s. Raises MilvusException or grpc.RpcError; never retries."""
+        stub = client._get_connection()._stub  # the one way to the wire that keeps the client's address and credentials
+        check_status(getattr(stub, self.operation)(self.content, timeout=timeout).status)
+
+
+def fields(rows: IndexRows) -> list[Any]:
+    """The `fields_data` of a request that inserts or upserts these rows."""
+    longs, texts = schema_pb2.LongArray, schema_pb2.StringArray
+    return [
+        _scalar(DataType.INT64, "tweet_id", long_data=longs(data=rows.tweet_ids.tolist())),
+        schema_pb2.FieldData(
+            type=DataType.FLOAT_VECTOR, field_name="vector",
+            vectors=schema_pb2.VectorField(dim=DIMENSIONS, float_vector=_floats(rows.vectors)),
+        ),
+        _scalar(DataType.VARCHAR, "lang", string_data=texts(data=[lang[:MAX_LANG] for lang in rows.langs])),
+        _scalar(DataType.INT64, "created_at_us", long_data=longs(data=rows.created_at_us.tolist())),
+    ]
+
+
+def _scalar(kind: DataType, name: str, **data: Any) -> Any:
+    return schema_pb2.FieldData(type=kind, field_name=name, scalars=schema_pb2.ScalarField(**data))
+
+
+def _longs(numbers: Sequence[int]) -> np.ndarray:
+    return np.asarray(numbers, np.int64)
+
+
+def _floats(vectors: np.ndarray) -> Any:
+    """A repeated float of protobuf is, on the wire, its field's tag, its length in bytes, and the numbers as they lie
+    in memory. Parsing that is 70 times faster than giving the numbers one by one."""
+    content = np.asarray(vectors, "<f4").tobytes()
+    return schema_pb2.FloatArray.FromString(b"\x0a" + bytes(_varint(len(content))) + content)
+
+
+def _varint(number: int) -> Iterator[int]:
+    while number > 0x7F:
+        yield number & 0x7F | 0x80
+        number >>= 7
+    yield number

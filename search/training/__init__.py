@@ -1,0 +1,1 @@
+"""What makes the text encoder, once, at set-up."""

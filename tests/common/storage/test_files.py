@@ -1,0 +1,41 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from common.storage import files
+
+
+def test_the_text_takes_the_place_of_the_former_one_for_its_owner_only(tmp_path: Path) -> None:
+    file = tmp_path / "one"
+    file.write_text("a former, longer text")
+    file.chmod(0o644)
+    files.replace(file, "new")
+    assert file.read_text() == "new"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_what_cannot_be_written_leaves_what_was_there(tmp_path: Path) -> None:
+    file = tmp_path / "one"
+    file.write_text("former")
+    with pytest.raises(UnicodeEncodeError):
+        files.replace(file, "half of it \ud800")
+    assert file.read_text() == "former"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_log_is_begun_anew_once_it_has_its_size_and_whoever_writes_it_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "load.log"
+    with files.log_file(path, 5) as earlier:
+        earlier.write(b"12345")
+        with files.log_file(path, 5) as log:
+            log.write(b"6")
+        assert path.read_bytes() == b"123456"
+        with files.log_file(path, 5) as log:
+            earlier.write(b"7")
+            log.write(b"8")
+    assert path.read_bytes() == b"78"

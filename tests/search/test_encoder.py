@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+
+from search.encoder import CACHED_WORDS, DIMENSIONS, Encoder
+from search.training.quality import THRESHOLD, precision_at_10
+
+
+def similarity(encoder: Encoder, one: str, other: str) -> float:
+    first, second = encoder.encode([one, other])
+    return float(first @ second)
+
+
+def test_vectors_are_unit_float32(encoder: Encoder) -> None:
+    vectors = encoder.encode(["Storm warning for the coast", "", "😂", "東京は雨です", "x" * 5000])
+    assert vectors.shape == (5, DIMENSIONS)
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+
+
+def test_no_texts_give_no_vectors(encoder: Encoder) -> None:
+    assert encoder.encode([]).shape == (0, DIMENSIONS)
+
+
+def test_a_vector_does_not_depend_on_the_batch(encoder: Encoder) -> None:
+    texts = ["Two goals in ten minutes", "café au lait", "🎉 gol!"]
+    np.testing.assert_allclose(encoder.encode(texts), np.vstack([encoder.encode([t]) for t in texts]), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("😂", "🔥"), ("ꦲꦏ꧀ꦱꦫ", "ꦗꦮ"), ("great 😂", "great 🔥"), ("", "a text")]
+)
+def test_words_beyond_the_vocabulary_differ(encoder: Encoder, one: str, other: str) -> None:
+    assert similarity(encoder, one, other) < 0.9
+
+
+def test_an_emoji_glued_to_a_word_leaves_the_word_known(encoder: Encoder) -> None:
+    assert similarity(encoder, "football😂", "football") > 0.5
+
+
+def test_case_does_not_matter(encoder: Encoder) -> None:
+    assert similarity(encoder, "FOOTBALL tonight", "football Tonight") == pytest.approx(1)
+
+
+def test_the_cache_is_bounded_and_changes_nothing(encoder: Encoder) -> None:
+    before = encoder.encode(["word7 and word8"])
+    for start in range(0, CACHED_WORDS + 1000, 1000):
+        encoder.encode([f"word{number}" for number in range(start, start + 1000)])
+    assert len(encoder._words) <= CACHED_WORDS
+    np.testing.assert_array_equal(encoder.encode(["word7 and word8"]), before)
+
+
+def test_quality_and_that_the_check_can_fail(encoder: Encoder) -> None:
+    rng = np.random.default_rng(1)
+    assert precision_at_10(encoder.encode) >= THRESHOLD
+    assert precision_at_10(lambda texts: rng.normal(size=(len(texts), DIMENSIONS))) < THRESHOLD / 3
+
+
+def test_a_missing_encoder_names_the_remedy(tmp_path) -> None:
+    with pytest.raises(FileNotFoundError, match=r"search\.training\.distill"):
+        Encoder.load(tmp_path)
