@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +33,33 @@ class BucketCountsTest {
         counts.add(new Tweet(2, 0, 170L, List.of("ü😀")));
         assertTrue(counts.isChanged());
         assertEquals(List.of(" 2 150..170", " 2 150..170", "ü😀 2 150..170"), changed(counts));
+    }
+
+    @Test
+    void eachIdCountsOnceWhateverItsBitsEvenIfItIsReadAgain() {
+        long[] odd = {0, 1, -1, 1L << 31, 1L << 32, (1L << 32) + 1, Long.MAX_VALUE, Long.MIN_VALUE};
+        BucketCounts before = new BucketCounts(COUNTING);
+        for (long id : odd) {
+            before.add(new Tweet(id, 0, null, List.of()));
+        }
+        assertEquals(List.of(" 8 " + Long.MAX_VALUE + ".." + Long.MIN_VALUE), changed(before));
+        BucketCounts counts = new BucketCounts(COUNTING, before.toBytes());
+        for (long id : odd) {
+            counts.add(new Tweet(id, 0, null, List.of()));
+        }
+        assertFalse(counts.isChanged());
+    }
+
+    /** A checkpoint that an earlier version left is read on. */
+    @Test
+    void whatIsStoredHasItsForm() {
+        BucketCounts counts = new BucketCounts(COUNTING);
+        counts.add(new Tweet(7, 0, 150L, List.of()));
+        assertEquals(
+                "00000001" + "0000000000000007"
+                        + "00000001" + "0000000000000001" + "0000000000000001" + "0000000000000096".repeat(2)
+                        + "00000000" + "0000000000000001" + "0000000000000096".repeat(2),
+                HexFormat.of().formatHex(counts.toBytes()));
     }
 
     private static List<String> changed(BucketCounts counts) {
