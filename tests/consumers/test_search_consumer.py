@@ -13,9 +13,11 @@ import orjson
 import pytest
 
 from common.search import index as index_module
+from common.search import rows as rows_module
 from common.search.encoder import Encoder
 from common.search.index import Index, IndexDown
 from common.search.query import DependencyDown, TweetSearch
+from common.search.rows import WireChanged
 from common.search.store import Store
 from common.settings import Settings
 from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, to_json
@@ -50,6 +52,12 @@ def place(index: int) -> str:
 
 def events(*ids: int, **other) -> list[bytes]:
     return [to_json(tweet(i, f"{TEXTS[i % 3]} {i}", **other)) for i in ids]
+
+
+def test_it_does_not_start_with_a_client_that_writes_otherwise(make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows_module, "_varint", lambda _: b"")
+    with pytest.raises(WireChanged):
+        make()
 
 
 def test_from_events_to_hits(make, settings: Settings) -> None:
