@@ -29,7 +29,7 @@ public final class BlockWriter implements AutoCloseable {
     private final int maxInFlight;
     private final Semaphore free;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    private final ExecutorService sender = Executors.newSingleThreadExecutor(ClientThreads.daemons("block-writer"));
+    private final ExecutorService sender = Executors.newSingleThreadExecutor(BlockWriter::daemon);
 
     BlockWriter(EventStreamWriter<ByteBuffer> writer, boolean oneSegment, int maxInFlight) {
         this.writer = writer;
@@ -126,6 +126,13 @@ public final class BlockWriter implements AutoCloseable {
         sender.execute(writer::close);
         sender.shutdown();
         sender.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);
+    }
+
+    /** A thread for which a process does not wait at its end. */
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task, "block-writer");
+        thread.setDaemon(true);
+        return thread;
     }
 
     static final class Bytes implements Serializer<ByteBuffer> {

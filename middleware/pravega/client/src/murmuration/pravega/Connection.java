@@ -48,7 +48,7 @@ public final class Connection implements AutoCloseable {
         ClientConfig config = ClientConfig.builder()
                 .controllerURI(URI.create(controllerUri))
                 .maxConnectionsPerSegmentStore(CONNECTIONS_PER_STORE).build();
-        pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config, new ClientThreads()));
+        pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
         controller = new ControllerImpl(
                 ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
         cuts = new StreamCutHelper(controller, pool);
