@@ -84,9 +84,9 @@ public final class Connection implements AutoCloseable {
     }
 
     public BlockWriter writer(String stream, int maxInFlight) throws Exception {
-        int segments = result(controller.getCurrentSegments(scope, stream)).getNumberOfSegments();
+        result(controller.getCurrentSegments(scope, stream)); // in time: the writer itself would ask for minutes
         return new BlockWriter(new ClientFactoryImpl(scope, controller, pool).createEventWriter(
-                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()), segments == 1, maxInFlight);
+                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()), maxInFlight);
     }
 
     public BlockReader reader(String stream) {
