@@ -110,7 +110,7 @@ class PravegaConsumer(Consumer):
 
     def _take(self, max_events: int, timeout: float) -> list[bytes]:
         try:
-            block = bytes(self._reader.poll(max_events, MAX_POLL_BYTES, round(timeout * 1000)))
+            block = bytes(memoryview(self._reader.poll(max_events, MAX_POLL_BYTES, round(timeout * 1000))))
         except jpype.JException as error:
             self._reopen(error)
             return []
@@ -221,7 +221,7 @@ def first_events(reader: Any, head: Mapping[int, int], end: Mapping[int, int]) -
         if offset < end[segment]:
             reader.open(segment, offset)
             with suppress(jpype.JException):  # retention takes it just now
-                yield from _events(bytes(reader.poll(1, MAX_POLL_BYTES, round(FIRST_S * 1000))))
+                yield from _events(bytes(memoryview(reader.poll(1, MAX_POLL_BYTES, round(FIRST_S * 1000)))))
             reader.closeSegment(segment)
 
 

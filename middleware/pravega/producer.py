@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from common.settings import Settings
 from middleware.base import EventTooLarge, MiddlewareError, Producer, PublishFailed
 from middleware.pravega.jvm import raising
@@ -72,7 +74,8 @@ class PravegaProducer(Producer):
         group, self._group = self._group, []
         block = b"".join(group)
         with self._writing() as writer:
-            while not writer.offer(block, len(group), SLICE_MS):
+            np.frombuffer(writer.room(len(block)), np.uint8)[:] = np.frombuffer(block, np.uint8)
+            while not writer.offer(len(block), len(group), SLICE_MS):
                 pass
 
     @contextmanager

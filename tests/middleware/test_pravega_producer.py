@@ -11,10 +11,13 @@ class Writer:
     """As BlockWriter; `why`: what its flush tells."""
 
     def __init__(self, why: str | None) -> None:
-        self._why = why
+        self._why, self._room = why, bytearray(1 << 20)
         self.events, self.closed = 0, False
 
-    def offer(self, block: bytes, events: int, timeout_ms: int) -> bool:
+    def room(self, size: int) -> memoryview:
+        return memoryview(self._room)[:size]
+
+    def offer(self, size: int, events: int, timeout_ms: int) -> bool:
         if self._why == "refused":
             raise PublishFailed("refused")
         self.events += events

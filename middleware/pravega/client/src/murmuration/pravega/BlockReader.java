@@ -30,6 +30,7 @@ public final class BlockReader implements AutoCloseable {
     private final NavigableMap<Long, EventSegmentReader> segments = new TreeMap<>();
     private final Map<Long, Long> offsets = new TreeMap<>();
     private final List<long[]> runs = new ArrayList<>();
+    private final Room room = new Room();
     private long lastFirst = -1;
 
     BlockReader(SegmentInputStreamFactory inputs, String scope, String stream) {
@@ -57,11 +58,12 @@ public final class BlockReader implements AutoCloseable {
     }
 
     /**
-     * The next events, each as its length (32 bits) and its bytes; empty if none came within {@code timeoutMs}.
+     * The next events, each as its length (32 bits) and its bytes; empty if none came within {@code timeoutMs}. They
+     * stay there until the next call.
      *
      * @throws SegmentFailed names the segment that cannot be read on; it has to be opened again
      */
-    public byte[] poll(int maxEvents, int maxBytes, long timeoutMs) throws InterruptedException, SegmentFailed {
+    public ByteBuffer poll(int maxEvents, int maxBytes, long timeoutMs) throws InterruptedException, SegmentFailed {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMs);
         ByteArrayOutputStream block = new ByteArrayOutputStream();
         runs.clear();
@@ -72,7 +74,7 @@ public final class BlockReader implements AutoCloseable {
             }
             long left = deadline - System.nanoTime();
             if (events > 0 || left <= 0) {
-                return block.toByteArray();
+                return room.first(block.size()).put(0, block.toByteArray());
             }
             dataHasCome.tryAcquire(left, TimeUnit.NANOSECONDS);
             dataHasCome.drainPermits();

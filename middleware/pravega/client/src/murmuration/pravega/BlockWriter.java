@@ -24,6 +24,7 @@ public final class BlockWriter implements AutoCloseable {
     private final int maxInFlight;
     private final Semaphore free;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final Room room = new Room();
     private final ExecutorService sender = Executors.newSingleThreadExecutor(BlockWriter::daemon);
 
     BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxInFlight) {
@@ -32,15 +33,22 @@ public final class BlockWriter implements AutoCloseable {
         this.free = new Semaphore(maxInFlight);
     }
 
+    /** Where the caller lays a block of so many bytes. */
+    public ByteBuffer room(int bytes) {
+        return room.first(bytes);
+    }
+
     /**
-     * Takes a block of {@code events} events, each as length of the routing key, length of the event (32 bits), key in
-     * UTF-8, event; false if too many events were in flight for {@code timeoutMs}.
+     * Takes the block that was laid into {@link #room}: {@code events} events, each as length of the routing key, length
+     * of the event (32 bits), key in UTF-8, event; false if too many events were in flight for {@code timeoutMs}.
      */
-    public boolean offer(byte[] block, int events, long timeoutMs) throws InterruptedException {
+    public boolean offer(int bytes, int events, long timeoutMs) throws InterruptedException {
         int permits = Math.min(events, maxInFlight);
         if (!free.tryAcquire(permits, timeoutMs, TimeUnit.MILLISECONDS)) {
             return false;
         }
+        byte[] block = new byte[bytes];
+        room.first(bytes).get(0, block);
         sender.execute(() -> write(ByteBuffer.wrap(block), permits));
         return true;
     }
