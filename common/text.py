@@ -64,14 +64,8 @@ _HASHTAG = re.compile(
 
 def clean_text(text: str) -> str:
     """Text for search and display: no URLs, mentions, RT prefix or control characters; idempotent."""
-    folded = text = _fold(_decode(text))
-    if text.startswith("RT "):
-        text = _RETWEET.sub("", text)
-    if "://" in text or "…" in text or "w." in text or "W." in text:  # as every link has it
-        text = _LINK.sub(" ", text)
-    if "@" in text or "＠" in text:
-        text = _MENTION.sub(" ", text)
-    return text if text is folded else _fold(text)
+    text = _RETWEET.sub("", _fold(_decode(text)))
+    return _fold(_MENTION.sub(" ", _LINK.sub(" ", text)))
 
 
 def hashtags(text: str, entities: Any = None, most: int = MAX_HASHTAGS) -> list[str]:
@@ -84,8 +78,6 @@ def hashtags(text: str, entities: Any = None, most: int = MAX_HASHTAGS) -> list[
     if isinstance(listed, list):
         tags = (tag["tag"] for tag in listed if isinstance(tag, dict) and isinstance(tag.get("tag"), str))
         return normal_hashtags(tags, most)
-    if "#" not in text and "＃" not in text and "&" not in text:
-        return []
     return normal_hashtags((tag[1] for tag in _HASHTAG.finditer(_LINK.sub(" ", _decode(text)))), most)
 
 
@@ -116,15 +108,12 @@ def readable(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    if not text.isprintable():
-        text = _CONTROL.sub(" ", text)
-    elif "  " not in text:  # a space is the only whitespace that is printable
-        return text.strip()
-    return " ".join(text.split())
+    """Step 3."""
+    return " ".join((text if text.isprintable() else _CONTROL.sub(" ", text)).split())
 
 
 def _decode(text: str) -> str:
-    """Steps 1 and 2."""
+    """Steps 1 and 2. Printable texts hold nothing invisible and no surrogates: to ask saves 2.1 µs, with `_fold`."""
     if not text.isprintable():
         text = _INVISIBLE.sub("", readable(text))
     if "&" not in text:

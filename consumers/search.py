@@ -52,6 +52,7 @@ class Search:
     ) -> None:
         self._encoder = Encoder.load(settings.encoder_dir)
         self._store, self._index = Store.open(settings), Index.open(settings)
+        self._index.check_client()
         reconcile(self._store, self._index, self._encoder)
         self._suspect = False
         self._delay_us = delay_us(settings, "searchable")

@@ -16,7 +16,8 @@ from scipy.sparse import csr_matrix
 from tokenizers import Tokenizer
 
 DIMENSIONS = 96
-"""Precision at 10 (`quality.py`) is 0.718; with 128 it is 0.725, with 256 0.729, at more to copy, store and search."""
+"""Precision at 10 (`quality.py`, 28 queries) is 0.718. 128 bring 0.007 ± 0.019 for 1.6 µs more of a tweet's 104 of CPU,
+and half as much again on disk; 64 lose 0.036 ± 0.021."""
 
 TABLE, TOKENIZER = "model.safetensors", "tokenizer.json"
 CACHED_WORDS = 100_000

@@ -27,7 +27,7 @@ from common.milvus import connection
 from common.settings import Settings
 from common.storage.held import Held
 from search.encoder import DIMENSIONS
-from search.milvus_rows import MAX_LANG, IndexRows, Operation, WriteRequest
+from search.milvus_rows import MAX_LANG, IndexRows, Operation, WriteRequest, check
 from search.store import Store
 
 SHARDS = 2
@@ -36,7 +36,9 @@ SHARDS = 2
 INSERT_ROWS = 400
 """Rows per request: Milvus Lite is fastest at this size; it syncs its file for each."""
 
-PAGE = 8192
+PAGE, COUNTED_TOGETHER = 8192, 500
+"""Ids that one request asks for; of which it counts the rows."""
+
 TIMEOUT_S, READ_TIMEOUT_S = 20.0, 5.0
 NO_INDEX_YET = 700
 """Milvus's code of an error: the collection has no index on its vectors."""
@@ -80,6 +82,10 @@ class Index:
     def horizon(self, newest_position: int) -> int:
         """Lowest position that the index keeps when `newest_position` is the last; what is below has aged out."""
         return max(0, self.shard_of(newest_position) - SHARDS) * self.shard_rows + 1
+
+    def check_client(self) -> None:
+        """Raises WireChanged if rows cannot be written with the pymilvus that is installed; IndexDown."""
+        self._call(check)
 
     def insert(self, blocks: Iterable[IndexRows]) -> None:
         """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return.
@@ -135,8 +141,10 @@ class Index:
             yield from ids
 
     def shard_ids(self, number: int) -> list[int]:
-        """Tweet ids of one shard's rows."""
-        return self._ids_between(self._name(number), 0, 1 << 63)
+        """Tweet ids of one shard's rows: an id that is there twice comes twice."""
+        name = self._name(number)
+        ids = self._call(_distinct_ids, name)
+        return [*ids, *self._repeats(name, ids)] if self._count(name, "") > len(ids) else ids
 
     def count(self) -> int:
         """Rows, repeats included."""
@@ -252,31 +260,17 @@ class Index:
             raise
         return [(hit["id"], 1.0 - hit["distance"]) for hit in hits]
 
-    def _ids_between(self, name: str, first: int, end: int) -> list[int]:
-        """Ids of the rows with first ≤ id < end. Milvus returns an id once however often it is there, but counts rows.
-
-        So where the count and the ids disagree the range is halved, down to the single id that is there twice.
-        """
-        condition = f"tweet_id >= {first} and tweet_id <= {end - 1}"
-        count = self._count(name, condition)
-        if not count:
-            return []
-        found = self._query(name, condition, "tweet_id", limit=PAGE)
-        ids = sorted(row["tweet_id"] for row in found)
-        if len(ids) == count:
-            return ids
-        if end - first == 1:
-            return [first] * count
-        middle = min(max(ids[len(ids) // 2], first + 1), end - 1)
-        return self._ids_between(name, first, middle) + self._ids_between(name, middle, end)
+    def _repeats(self, name: str, ids: list[int]) -> Iterator[int]:
+        """Of the rows of each id all but one: Milvus returns an id once however often it is there, but counts rows."""
+        for start in range(0, len(ids), COUNTED_TOGETHER):
+            some = ids[start : start + COUNTED_TOGETHER]
+            if self._count(name, f"tweet_id in {some}") > len(some):
+                for tweet_id in some:
+                    yield from [tweet_id] * (self._count(name, f"tweet_id == {tweet_id}") - 1)
 
     def _count(self, name: str, condition: str) -> int:
-        return self._query(name, condition, "count(*)")[0]["count(*)"]
-
-    def _query(self, name: str, condition: str, field: str, **limit: int) -> list[dict[str, Any]]:
-        return self._call(
-            MilvusClient.query, name, filter=condition, output_fields=[field], timeout=READ_TIMEOUT_S, **limit
-        )
+        wanted = {"filter": condition, "output_fields": ["count(*)"], "timeout": READ_TIMEOUT_S}
+        return self._call(MilvusClient.query, name, **wanted)[0]["count(*)"]
 
     def _name(self, number: int) -> str:
         return f"{self._prefix}_{self._shape}_{number}"
@@ -294,3 +288,13 @@ class Index:
         except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ConnectionError) as error:
             self._shards = set()
             raise IndexDown(masked(f"{self._uri}: {error}")) from error
+
+
+def _distinct_ids(client: MilvusClient, name: str) -> list[int]:
+    """Tweet ids of a collection, each once."""
+    pages = client.query_iterator(name, batch_size=PAGE, output_fields=["tweet_id"], timeout=READ_TIMEOUT_S)
+    ids: list[int] = []
+    while page := pages.next():
+        ids += [row["tweet_id"] for row in page]
+    pages.close()
+    return ids

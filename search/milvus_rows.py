@@ -1,15 +1,17 @@
 """Rows of the index as Milvus takes them over the wire: by field.
 
-pymilvus takes a dict for each row and copies vectors number by number, at some 60 µs a row; here a request's vectors
-are one copy of memory.
+pymilvus takes a dict for each row and copies vectors number by number: 9.4 µs of CPU a row, of the 104 that a tweet
+costs in all. Here it is 0.5, with two parts of it that an update may change: how a request lies on the wire, and the
+stub that sends it. `check` looks at them when a consumer starts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
+import pymilvus
 from pymilvus import DataType, MilvusClient
 from pymilvus.client.utils import check_status
 from pymilvus.grpc_gen import milvus_pb2, schema_pb2
@@ -17,6 +19,11 @@ from pymilvus.grpc_gen import milvus_pb2, schema_pb2
 from search.encoder import DIMENSIONS
 
 MAX_LANG = 16
+
+CHANGED = (
+    f"pymilvus {pymilvus.__version__} is not the one whose inner parts search/milvus_rows.py takes to write rows: "
+    "`make setup` installs that"
+)
 
 
 class IndexRows(NamedTuple):
@@ -67,6 +74,23 @@ class WriteRequest(NamedTuple):
         check_status(getattr(stub, self.operation)(self.content, timeout=timeout).status)
 
 
+class WireChanged(RuntimeError):
+    """The pymilvus that is installed is not the one for which this module was written."""
+
+
+def check(client: MilvusClient) -> None:
+    """Raises WireChanged, before any row is lost by it. Sends nothing."""
+    vectors = np.eye(2, DIMENSIONS, dtype=np.float32)
+    try:
+        stub = client._get_connection()._stub
+        as_before = all(callable(getattr(stub, operation)) for operation in get_args(Operation))
+        as_before &= _floats(vectors) == schema_pb2.FloatArray(data=vectors.ravel().tolist())
+    except Exception as error:  # protobuf's own, for one
+        raise WireChanged(CHANGED) from error
+    if not as_before:
+        raise WireChanged(CHANGED)
+
+
 def fields(rows: IndexRows) -> list[Any]:
     """The `fields_data` of a request that inserts or upserts these rows."""
     longs, texts = schema_pb2.LongArray, schema_pb2.StringArray
@@ -91,7 +115,7 @@ def _longs(numbers: Sequence[int]) -> np.ndarray:
 
 def _floats(vectors: np.ndarray) -> Any:
     """A repeated float of protobuf is, on the wire, its field's tag, its length in bytes, and the numbers as they lie
-    in memory. Parsing that is 70 times faster than giving the numbers one by one."""
+    in memory. To give the numbers one by one takes 1.8 µs a row more."""
     content = np.asarray(vectors, "<f4").tobytes()
     return schema_pb2.FloatArray.FromString(b"\x0a" + bytes(_varint(len(content))) + content)
 

@@ -15,7 +15,8 @@ from typing import NamedTuple
 from common.remembered import remembered
 from common.text import clean_text
 from common.tweets import ENRICHED, REJECTED, REJECTED_EVENT_BYTES, EnrichedTweet, Reason, RejectedEvent, to_json
-from spark_jobs.raw import Origin, RawTweet, Rejection, examined, is_utf8, well_formed
+from spark_jobs.raw import Origin, RawTweet, Rejection, examined
+from spark_jobs.raw_fast import is_utf8, well_formed
 
 _DATE, _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"
 _RFC3339 = re.compile(rf"{_DATE}[Tt ]{_TIME}(?:[Zz]|[+-][0-9]{{2}}:[0-9]{{2}})")

@@ -1,5 +1,5 @@
-"""Reads events of `tweets-raw`. Most are as they should be, which a parser that knows their shape tells in one go; what
-is unusual in any way is examined field by field, and accepted or rejected with its reason."""
+"""Reads any event of `tweets-raw`, field by field: the tweet, or the reason why it is none. This is the contract;
+events with nothing unusual are read by raw_fast.py, as the same tweets."""
 
 from __future__ import annotations
 
@@ -8,18 +8,17 @@ import json
 import re
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
-import msgspec
 import orjson
-from msgspec import UNSET, Struct
 
 from common.remembered import remembered
-from common.text import hashtags, normal_hashtags, readable
+from common.text import hashtags, readable
 from common.tweets import Ingest, Reason
 
 Kind = TypeVar("Kind")
 
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{1,4}){0,2}")
-_INT53, _INT64 = 1 << 53, 1 << 63
+INT53, INT64 = 1 << 53, 1 << 63
+"""No moment of ours in µs is as large; no id or number."""
 
 UNDETERMINED = "und"
 
@@ -52,61 +51,6 @@ class RawTweet(NamedTuple):
     hashtags: list[str]
 
 
-class _Tag(Struct, gc=False):
-    tag: str
-
-
-class _Entities(Struct, gc=False):
-    hashtags: list[_Tag] | None = None
-
-
-class _Data(Struct, gc=False):
-    id: str
-    text: str
-    created_at: str
-    author_id: str
-    lang: str | None = None
-    entities: _Entities | None = None
-
-
-class _Event(Struct, gc=False):
-    ingest: Ingest
-    data: _Data
-    raw_base64: Any = UNSET
-    oversize: Any = UNSET
-
-
-_decode = msgspec.json.Decoder(_Event).decode
-
-
-def is_utf8(raw: bytes) -> bool:
-    """The parser looks at the characters of those strings only that it was asked for."""
-    try:
-        return raw.isascii() or raw.decode() is not None
-    except UnicodeDecodeError:
-        return False
-
-
-def well_formed(raw: bytes, max_hashtags: int) -> RawTweet | None:
-    """The tweet of an event that is UTF-8, with nothing unusual; None means that it has to be examined."""
-    try:
-        event = _decode(raw)
-    except (msgspec.DecodeError, RecursionError):
-        return None
-    ingest, data = event.ingest, event.data
-    tweet_id = int(data.id) if _is_decimal(data.id) else _INT64
-    if not (event.raw_base64 is event.oversize is UNSET and tweet_id < _INT64
-            and 0 <= ingest.sent_at_us < _INT64 and 0 <= ingest.seq < _INT64):
-        return None
-    listed = data.entities.hashtags if data.entities else None
-    if listed is None:
-        tags = hashtags(data.text, None, max_hashtags)
-    else:
-        tags = normal_hashtags([each.tag for each in listed], max_hashtags)
-    lang = _language(data.lang) if data.lang else UNDETERMINED
-    return RawTweet(ingest, tweet_id, data.created_at, data.author_id, lang, data.text, tags)
-
-
 def examined(origin: Origin, max_event_bytes: int, max_hashtags: int) -> RawTweet:
     """The tweet of any event. Raises Rejection, with what was learnt until then in `origin`."""
     envelope = _object(parse_json(origin.body))
@@ -117,7 +61,7 @@ def examined(origin: Origin, max_event_bytes: int, max_hashtags: int) -> RawTwee
     tweet_id, text = _identifier(data), readable(_field(data, "text", str))
     created_at, author_id = _field(data, "created_at", str), _author(data)
     lang = data.get("lang")
-    language = _language(lang) if isinstance(lang, str) else UNDETERMINED
+    language = language_of(lang) if isinstance(lang, str) else UNDETERMINED
     tags = hashtags(text, data.get("entities"), max_hashtags)
     return RawTweet(ingest, tweet_id, created_at, author_id, language, text, tags)
 
@@ -153,7 +97,7 @@ def _stamp(envelope: dict[str, Any]) -> Ingest:
     """The ingester's stamp, and nothing else that may lie beside its four fields."""
     stamp = _field(envelope, "ingest", dict)
     return Ingest(
-        sent_at_us=_natural(stamp, "sent_at_us", _INT53),
+        sent_at_us=_natural(stamp, "sent_at_us", INT53),
         source=readable(_field(stamp, "source", str)),
         run=readable(_field(stamp, "run", str)),
         seq=_natural(stamp, "seq"),
@@ -193,7 +137,7 @@ def _field(record: dict[str, Any], name: str, kind: type[Kind]) -> Kind:
     return value
 
 
-def _natural(record: dict[str, Any], name: str, end: int = _INT64) -> int:
+def _natural(record: dict[str, Any], name: str, end: int = INT64) -> int:
     value = _field(record, name, int)
     if not 0 <= value < end:
         raise Rejection("wrong-type")
@@ -205,12 +149,13 @@ def _identifier(data: dict[str, Any]) -> int:
     value = data.get("id")
     if not isinstance(value, str):
         return _natural(data, "id")
-    if not _is_decimal(value) or int(value) >= _INT64:
+    if not is_decimal(value) or int(value) >= INT64:
         raise Rejection("wrong-type")
     return int(value)
 
 
-def _is_decimal(text: str) -> bool:
+def is_decimal(text: str) -> bool:
+    """Up to 19 digits of ASCII: whether they fit into INT64 is for the caller to see."""
     return text.isdecimal() and text.isascii() and len(text) <= 19
 
 
@@ -222,6 +167,6 @@ def _author(data: dict[str, Any]) -> str:
 
 
 @remembered(1024)
-def _language(value: str) -> str:
+def language_of(value: str) -> str:
     """A language tag; whatever is none is undetermined."""
     return value if _LANGUAGE.fullmatch(value) else UNDETERMINED

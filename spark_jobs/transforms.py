@@ -41,7 +41,8 @@ def _enrich_batches(rules: Rules, delay_us: int) -> Callable[[Iterable[pa.Record
             utf8 = _is_utf8(batch.column(0))
             outcomes = [enrich_event(raw, rules, now_us, utf8) for raw in events]
             tallies: list[str | None] = [None] * len(outcomes)
-            tallies[:1] = [Tally.of(outcomes, sum(map(len, events))).to_json()] if outcomes else []
+            if outcomes:
+                tallies[0] = Tally.of(outcomes, sum(map(len, events))).to_json()
             columns = ([o.event for o in outcomes], [o.key for o in outcomes], [o.stream for o in outcomes], tallies)
             arrays = [pa.array(column, field.type) for column, field in zip(columns, _ARROW_SCHEMA, strict=True)]
             yield pa.RecordBatch.from_arrays(arrays, schema=_ARROW_SCHEMA)

@@ -15,7 +15,6 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 
 MAX_LATENCY_MS = 3_600_000
-_MS_BITS = MAX_LATENCY_MS.bit_length()
 
 KEPT_SECONDS = 900
 """So long the histograms of scheduled seconds are kept: longer than any experiment with its drain."""
@@ -29,17 +28,18 @@ def new_histogram() -> HdrHistogram:
 def as_histogram(latency_us: np.ndarray) -> np.ndarray:
     """Latencies in ms as the histogram tells them apart (8 bits), so that a batch has few different ones to record."""
     milliseconds = np.clip(latency_us // 1000, 1, MAX_LATENCY_MS)
-    surplus_bits = np.maximum(np.frexp(milliseconds)[1] - 8, 0)
-    return milliseconds >> surplus_bits << surplus_bits
+    bits = np.frexp(milliseconds)[1]
+    step = 2 ** np.maximum(bits - 8, 0)
+    return milliseconds // step * step
 
 
 def tallied(sent_us: np.ndarray, counts: np.ndarray, completed_us: int) -> list[tuple[int, int, int]]:
     """(scheduled second, latency in ms, number of events), each pair once. `counts`: events by entry of `sent_us`."""
-    keys = (sent_us // 1_000_000 << _MS_BITS) | as_histogram(completed_us - sent_us)
-    distinct, which = np.unique(keys, return_inverse=True)
-    numbers = np.bincount(which, weights=counts).astype(np.int64)
-    mask = (1 << _MS_BITS) - 1
-    return list(zip((distinct >> _MS_BITS).tolist(), (distinct & mask).tolist(), numbers.tolist(), strict=True))
+    tally: Counter[tuple[int, int]] = Counter()
+    seconds, milliseconds = sent_us // 1_000_000, as_histogram(completed_us - sent_us)
+    for second, latency, count in zip(seconds.tolist(), milliseconds.tolist(), counts.tolist(), strict=True):
+        tally[second, latency] += count
+    return [(second, latency, count) for (second, latency), count in tally.items()]
 
 
 @lru_cache(maxsize=512)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,31 +21,22 @@ _FIRST = ("quiet", "sunny", "brave", "lazy", "silver", "north", "happy", "urban"
 _SECOND = ("fox", "harbour", "baker", "pilot", "meadow", "signal", "otter", "comet", "violin", "lantern")
 
 
-class Phrase(NamedTuple):
-    """Text as it stands in JSON, and its length in code points, as X counts offsets."""
-
-    json: bytes
-    length: int
-
-
 class User(NamedTuple):
+    """`lean` and `full`: the objects that stand for them in `includes`."""
+
     id: str
-    name: Phrase
-    lean: bytes
-    full: bytes
+    name: str
+    lean: dict[str, Any]
+    full: dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Topic:
     """`sentences` by language; hashtags in order of their first popularity."""
 
-    sentences: dict[str, list[Phrase]]
-    tags: list[Phrase]
-    annotations: bytes
-
-
-def phrase(text: str) -> Phrase:
-    return Phrase(json.dumps(text, ensure_ascii=False)[1:-1].encode(), len(text))
+    sentences: dict[str, list[str]]
+    tags: list[str]
+    annotations: list[dict[str, Any]]
 
 
 def load_topics() -> list[Topic]:
@@ -59,7 +50,7 @@ def _topic(number: int, content: dict) -> Topic:
         starts, ends = content[language]
         gap = "" if language == "ja" else " "
         joint = "、" if language == "ja" else ","
-        sentences[language] = [phrase(f"{start}{joint}{gap}{end}") for start, end in product(starts, ends)]
+        sentences[language] = [f"{start}{joint}{gap}{end}" for start, end in product(starts, ends)]
     domain, entity = content["annotation"]
     annotations = [
         {"domain": {"id": str(40 + number), "name": domain, "description": f"Tweets about {domain.lower()}"},
@@ -67,12 +58,12 @@ def _topic(number: int, content: dict) -> Topic:
         {"domain": {"id": "131", "name": "Unified Twitter Taxonomy", "description": "A taxonomy of user interests."},
          "entity": {"id": str(90_000 + number), "name": entity}},
     ]
-    tags = [phrase(tag + ending) for ending in TAG_ENDINGS for tag in content["tags"]]
-    return Topic(sentences, tags, json.dumps(annotations, separators=(",", ":"), ensure_ascii=False).encode())
+    tags = [tag + ending for ending in TAG_ENDINGS for tag in content["tags"]]
+    return Topic(sentences, tags, annotations)
 
 
 def make_users(random: np.random.Generator) -> list[User]:
-    """Users with invented names and the objects that stand for them in `includes`."""
+    """USERS users with invented names."""
     ids = random.integers(10**8, 10**10, USERS)
     parts = random.integers(0, len(_FIRST), (USERS, 2))
     return [
@@ -98,8 +89,4 @@ def _user(user_id: str, username: str) -> User:
                            "tweet_count": count * 11, "listed_count": count % 40},
         "url": f"https://t.co/{user_id:0>10}",
     }
-    return User(user_id, phrase(username), _compact(lean), _compact(full))
-
-
-def _compact(value: dict) -> bytes:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+    return User(user_id, username, lean, full)

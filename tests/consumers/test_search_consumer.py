@@ -17,8 +17,10 @@ from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, to_
 from consumers import search as search_module
 from consumers.search import Search, index_rows, reconcile
 from search import index as index_module
+from search import milvus_rows
 from search.encoder import Encoder
 from search.index import Index, IndexDown
+from search.milvus_rows import WireChanged
 from search.query import DependencyDown, TweetSearch
 from search.store import Store
 from tests.consumers.events import spoilt_json
@@ -50,6 +52,12 @@ def place(index: int) -> str:
 
 def events(*ids: int, **other) -> list[bytes]:
     return [to_json(tweet(i, f"{TEXTS[i % 3]} {i}", **other)) for i in ids]
+
+
+def test_it_does_not_start_with_a_client_that_writes_otherwise(make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(milvus_rows, "_varint", lambda _: b"")
+    with pytest.raises(WireChanged):
+        make()
 
 
 def test_from_events_to_hits(make, settings: Settings) -> None:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from ingest.sources.synthetic import Synthetic
 from ingest.stamp import Stamper
-from spark_jobs.raw import Origin, RawTweet, Rejection, examined, is_utf8, well_formed
+from spark_jobs.raw import Origin, RawTweet, Rejection, examined
+from spark_jobs.raw_fast import is_utf8, well_formed
 from tests.spark_jobs.odd_events import DATA, GOOD, STAMP, odd_events
 
 LIMIT, MOST = 1 << 20, 100

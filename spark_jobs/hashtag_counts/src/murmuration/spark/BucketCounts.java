@@ -1,21 +1,26 @@
 package murmuration.spark;
 
-import java.nio.ByteBuffer;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The counts of one bucket: of all tweets, of each hashtag, and by slot of their sending; with the ids of the tweets,
  * so that each counts once.
  *
- * <p>Packed as the ids, the count of all, the number of slots, these with their counts, then the hashtags with theirs
- * up to the end.
+ * <p>Stored as the number of ids, these, the count of all, the number of slots, these with their counts, then the
+ * hashtags with theirs up to the end.
  */
 final class BucketCounts {
-    private static final int USUAL_BYTES = 16 + HashtagCount.BYTES;
-
     private final Counting counting;
-    private final TweetIds ids;
+    private final Set<Long> ids = new HashSet<>();
     private final HashtagCount all;
     private final Map<Long, HashtagCount> slots = new HashMap<>();
     private final Map<String, HashtagCount> hashtags = new HashMap<>();
@@ -27,27 +32,27 @@ final class BucketCounts {
 
     /** An empty one. */
     BucketCounts(Counting counting) {
-        this(counting, new TweetIds(), new HashtagCount());
-    }
-
-    BucketCounts(Counting counting, byte[] packed) {
-        this(counting, ByteBuffer.wrap(packed));
-    }
-
-    private BucketCounts(Counting counting, ByteBuffer bytes) {
-        this(counting, new TweetIds(bytes), new HashtagCount(bytes));
-        for (int left = bytes.getInt(); left > 0; left--) {
-            slots.put(bytes.getLong(), new HashtagCount(bytes));
-        }
-        while (bytes.hasRemaining()) {
-            hashtags.put(Packing.text(bytes), new HashtagCount(bytes));
-        }
-    }
-
-    private BucketCounts(Counting counting, TweetIds ids, HashtagCount all) {
         this.counting = counting;
-        this.ids = ids;
-        this.all = all;
+        all = new HashtagCount();
+    }
+
+    BucketCounts(Counting counting, byte[] stored) {
+        this.counting = counting;
+        DataInputStream in = new DataInputStream(new ByteArrayInputStream(stored));
+        try {
+            for (int left = in.readInt(); left > 0; left--) {
+                ids.add(in.readLong());
+            }
+            all = new HashtagCount(in);
+            for (int left = in.readInt(); left > 0; left--) {
+                slots.put(in.readLong(), new HashtagCount(in));
+            }
+            while (in.available() > 0) {
+                hashtags.put(Text.read(in), new HashtagCount(in));
+            }
+        } catch (IOException cutOff) {
+            throw new UncheckedIOException(cutOff);
+        }
     }
 
     /** Counts the tweet, unless it has been. */
@@ -70,15 +75,27 @@ final class BucketCounts {
     }
 
     byte[] toBytes() {
-        int size = Integer.BYTES + Long.BYTES * ids.size() + HashtagCount.BYTES
-                + USUAL_BYTES * (slots.size() + hashtags.size());
-        Packing bytes = new Packing(size);
-        ids.pack(bytes);
-        all.pack(bytes);
-        bytes.putInt(slots.size());
-        slots.forEach((slot, count) -> count.pack(bytes.putLong(slot)));
-        hashtags.forEach((hashtag, count) -> count.pack(bytes.putText(hashtag)));
-        return bytes.toBytes();
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream(Long.BYTES * ids.size());
+        DataOutputStream out = new DataOutputStream(bytes);
+        try {
+            out.writeInt(ids.size());
+            for (long id : ids) {
+                out.writeLong(id);
+            }
+            all.write(out);
+            out.writeInt(slots.size());
+            for (Map.Entry<Long, HashtagCount> slot : slots.entrySet()) {
+                out.writeLong(slot.getKey());
+                slot.getValue().write(out);
+            }
+            for (Map.Entry<String, HashtagCount> hashtag : hashtags.entrySet()) {
+                Text.write(out, hashtag.getKey());
+                hashtag.getValue().write(out);
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return bytes.toByteArray();
     }
 
     /** What has grown since the bucket was read; last the slots, whose tweets are visible with what comes before. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import java.io.IOException;
 import java.time.DateTimeException;
+import java.time.OffsetDateTime;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -104,7 +105,7 @@ final class EnrichedEvent {
             return null;
         }
         require(json, value == JsonToken.VALUE_STRING);
-        return Rfc3339.millis(json.getText());
+        return OffsetDateTime.parse(json.getText()).toInstant().toEpochMilli();
     }
 
     private static Boolean truth(JsonParser json, JsonToken value) throws IOException {

@@ -1,11 +1,11 @@
 package murmuration.spark;
 
-import java.nio.ByteBuffer;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
 
-/** Number of tweets, and range of their {@code sent_at_us}. Packed as these three numbers. */
+/** Number of tweets, and range of their {@code sent_at_us}. Stored as these three numbers. */
 final class HashtagCount {
-    static final int BYTES = 3 * Long.BYTES;
-
     private long tweets;
     private long minSentUs = Long.MAX_VALUE;
     private long maxSentUs = Long.MIN_VALUE;
@@ -13,10 +13,10 @@ final class HashtagCount {
 
     HashtagCount() {}
 
-    HashtagCount(ByteBuffer packed) {
-        tweets = packed.getLong();
-        minSentUs = packed.getLong();
-        maxSentUs = packed.getLong();
+    HashtagCount(DataInputStream in) throws IOException {
+        tweets = in.readLong();
+        minSentUs = in.readLong();
+        maxSentUs = in.readLong();
     }
 
     void add(long sentUs) {
@@ -26,8 +26,10 @@ final class HashtagCount {
         maxSentUs = Math.max(maxSentUs, sentUs);
     }
 
-    void pack(Packing bytes) {
-        bytes.putLong(tweets).putLong(minSentUs).putLong(maxSentUs);
+    void write(DataOutputStream out) throws IOException {
+        out.writeLong(tweets);
+        out.writeLong(minSentUs);
+        out.writeLong(maxSentUs);
     }
 
     long tweets() {

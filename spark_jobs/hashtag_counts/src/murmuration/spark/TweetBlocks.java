@@ -1,6 +1,11 @@
 package murmuration.spark;
 
-import java.nio.ByteBuffer;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.DataInputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -54,23 +59,35 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
 
     private Tuple2<Instant, byte[]> tweets() {
         long latestMs = Long.MIN_VALUE;
-        Packing block = new Packing(BLOCK_BYTES).putByte(TWEETS);
-        while (next != null && block.size() < BLOCK_BYTES) {
-            latestMs = Math.max(latestMs, next.createdMs());
-            pack(next, block);
-            advance();
+        ByteArrayOutputStream block = new ByteArrayOutputStream(BLOCK_BYTES);
+        try (DataOutputStream out = new DataOutputStream(block)) {
+            out.writeByte(TWEETS);
+            while (next != null && block.size() < BLOCK_BYTES) {
+                latestMs = Math.max(latestMs, next.createdMs());
+                write(next, out);
+                advance();
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
         }
-        return new Tuple2<>(Instant.ofEpochMilli(latestMs), block.toBytes());
+        return new Tuple2<>(Instant.ofEpochMilli(latestMs), block.toByteArray());
     }
 
     private Tuple2<Instant, byte[]> parked() {
         byte[] event = unreadable.isNullAt(0) ? NOTHING : unreadable.getAs(0);
         String position = parking.position(unreadable.get(1), unreadable.get(2));
         byte[] rejected = parking.rejected(event, position, Instant.now());
-        Packing block = new Packing(rejected.length).putByte(PARKED).putText(position).putBytes(rejected);
+        ByteArrayOutputStream block = new ByteArrayOutputStream(rejected.length);
+        try (DataOutputStream out = new DataOutputStream(block)) {
+            out.writeByte(PARKED);
+            Text.write(out, position);
+            out.write(rejected);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
         parked.add(1);
         advance();
-        return new Tuple2<>(Instant.EPOCH, block.toBytes());
+        return new Tuple2<>(Instant.EPOCH, block.toByteArray());
     }
 
     /** To the next event that counts or cannot be read. */
@@ -87,27 +104,39 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
         }
     }
 
-    private static void pack(Tweet tweet, Packing block) {
-        block.putLong(tweet.id()).putLong(tweet.createdMs()).putLong(tweet.sentUs()).putInt(tweet.hashtags().size());
-        tweet.hashtags().forEach(block::putText);
+    private static void write(Tweet tweet, DataOutputStream out) throws IOException {
+        out.writeLong(tweet.id());
+        out.writeLong(tweet.createdMs());
+        out.writeLong(tweet.sentUs());
+        out.writeInt(tweet.hashtags().size());
+        for (String hashtag : tweet.hashtags()) {
+            Text.write(out, hashtag);
+        }
     }
 
     /** Gives the tweets of a block to the first; position and event to be written to the second. */
     static void unpack(byte[] block, Consumer<Tweet> tweets, BiConsumer<String, byte[]> parked) {
-        ByteBuffer packed = ByteBuffer.wrap(block);
-        if (packed.get() == PARKED) {
-            parked.accept(Packing.text(packed), Packing.rest(packed));
-        }
-        while (packed.hasRemaining()) {
-            long id = packed.getLong();
-            long createdMs = packed.getLong();
-            long sentUs = packed.getLong();
-            int count = packed.getInt();
-            List<String> hashtags = new ArrayList<>(count);
-            for (int index = 0; index < count; index++) {
-                hashtags.add(Packing.text(packed));
+        try (DataInputStream in = new DataInputStream(new ByteArrayInputStream(block))) {
+            if (in.readByte() == PARKED) {
+                parked.accept(Text.read(in), in.readAllBytes());
             }
-            tweets.accept(new Tweet(id, createdMs, sentUs, hashtags));
+            while (in.available() > 0) {
+                tweets.accept(read(in));
+            }
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
         }
+    }
+
+    private static Tweet read(DataInputStream in) throws IOException {
+        long id = in.readLong();
+        long createdMs = in.readLong();
+        long sentUs = in.readLong();
+        int count = in.readInt();
+        List<String> hashtags = new ArrayList<>(count);
+        for (int index = 0; index < count; index++) {
+            hashtags.add(Text.read(in));
+        }
+        return new Tweet(id, createdMs, sentUs, hashtags);
     }
 }

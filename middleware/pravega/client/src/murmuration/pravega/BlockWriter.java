@@ -19,22 +19,16 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 public final class BlockWriter implements AutoCloseable {
     private static final long CLOSE_MS = 5_000;
-    /** Of a stream with one segment: events of any key go there, and in the same order. */
-    private static final String ONE_KEY = "";
-    /** Bytes of events that are sent as one; the client takes 8 MiB. */
-    private static final int TOGETHER_BYTES = 1 << 20;
 
     private final EventStreamWriter<ByteBuffer> writer;
-    private final boolean oneSegment;
     private final int maxInFlight;
     private final Semaphore free;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final Room room = new Room();
-    private final ExecutorService sender = Executors.newSingleThreadExecutor(ClientThreads.daemons("block-writer"));
+    private final ExecutorService sender = Executors.newSingleThreadExecutor(BlockWriter::daemon);
 
-    BlockWriter(EventStreamWriter<ByteBuffer> writer, boolean oneSegment, int maxInFlight) {
+    BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxInFlight) {
         this.writer = writer;
-        this.oneSegment = oneSegment;
         this.maxInFlight = maxInFlight;
         this.free = new Semaphore(maxInFlight);
     }
@@ -89,7 +83,7 @@ public final class BlockWriter implements AutoCloseable {
         List<CompletableFuture<Void>> sent = new ArrayList<>();
         try {
             while (block.hasRemaining()) {
-                sent.add(oneSegment ? sendTogether(block) : send(block));
+                sent.add(send(block));
             }
         } catch (RuntimeException refused) {
             sent.add(CompletableFuture.failedFuture(refused));
@@ -106,26 +100,9 @@ public final class BlockWriter implements AutoCloseable {
         byte[] key = new byte[block.getInt()];
         int length = block.getInt();
         block.get(key);
-        return writer.writeEvent(new String(key, StandardCharsets.UTF_8), next(block, length));
-    }
-
-    /** For the client and its acknowledgements these events are one. */
-    private CompletableFuture<Void> sendTogether(ByteBuffer block) {
-        int end = block.position() + TOGETHER_BYTES;
-        List<ByteBuffer> events = new ArrayList<>();
-        do {
-            int key = block.getInt();
-            int length = block.getInt();
-            block.position(block.position() + key);
-            events.add(next(block, length));
-        } while (block.hasRemaining() && block.position() + block.getInt(block.position() + Integer.BYTES) <= end);
-        return writer.writeEvents(ONE_KEY, events);
-    }
-
-    private static ByteBuffer next(ByteBuffer block, int length) {
         ByteBuffer event = block.slice(block.position(), length);
         block.position(block.position() + length);
-        return event;
+        return writer.writeEvent(new String(key, StandardCharsets.UTF_8), event);
     }
 
     /** Bounded: what was not flushed may be lost. */
@@ -134,6 +111,13 @@ public final class BlockWriter implements AutoCloseable {
         sender.execute(writer::close);
         sender.shutdown();
         sender.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);
+    }
+
+    /** A thread for which a process does not wait at its end. */
+    private static Thread daemon(Runnable task) {
+        Thread thread = new Thread(task, "block-writer");
+        thread.setDaemon(true);
+        return thread;
     }
 
     static final class Bytes implements Serializer<ByteBuffer> {

@@ -48,7 +48,7 @@ public final class Connection implements AutoCloseable {
         ClientConfig config = ClientConfig.builder()
                 .controllerURI(URI.create(controllerUri))
                 .maxConnectionsPerSegmentStore(CONNECTIONS_PER_STORE).build();
-        pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config, new ClientThreads()));
+        pool = new ConnectionPoolImpl(config, new SocketConnectionFactoryImpl(config));
         controller = new ControllerImpl(
                 ControllerImplConfig.builder().clientConfig(config).build(), pool.getInternalExecutor());
         cuts = new StreamCutHelper(controller, pool);
@@ -84,9 +84,9 @@ public final class Connection implements AutoCloseable {
     }
 
     public BlockWriter writer(String stream, int maxInFlight) throws Exception {
-        int segments = result(controller.getCurrentSegments(scope, stream)).getNumberOfSegments();
+        result(controller.getCurrentSegments(scope, stream)); // in time: the writer itself would ask for minutes
         return new BlockWriter(new ClientFactoryImpl(scope, controller, pool).createEventWriter(
-                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()), segments == 1, maxInFlight);
+                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()), maxInFlight);
     }
 
     public BlockReader reader(String stream) {
