@@ -145,7 +145,7 @@ def stalling(memory: Memory) -> list[int]:
         joined.poll = instead
         return joined
 
-    memory.consumer = stalled
+    memory.data.consumer = stalled
     return stalls
 
 
