@@ -44,7 +44,7 @@ class Store:
     def retain(self) -> None:
         while True:
             time.sleep(RETAIN_SECONDS)
-            with self.changed:
+            with self.changed, suppress(OSError):  # on a full disk, until there is room
                 for stream in self._streams.values():
                     stream.retain()
 

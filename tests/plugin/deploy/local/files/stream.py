@@ -46,6 +46,7 @@ class Stream:
 
     @classmethod
     def create(cls, folder: Path, partitions: int, bound: int, synced: bool) -> Stream:
+        shutil.rmtree(folder, ignore_errors=True)  # what is left of one that a killed server deleted
         (folder / "groups").mkdir(parents=True)
         known = {"life": uuid.uuid4().hex, "bound": bound, "heads": [0] * partitions}
         files.replace(folder / "stream.json", json.dumps(known))
