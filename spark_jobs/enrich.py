@@ -13,7 +13,7 @@ from common.telemetry.reports import StageTelemetry
 from common.tweets import ENRICHED, RAW, REJECTED
 from middleware.driver import Middleware
 from spark_jobs import measures, running, streams, transforms
-from spark_jobs.enrichment import Rules
+from spark_jobs.accept_or_reject import Rules
 
 NAME = "enrich"
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from spark_jobs.enrichment import Outcome
+from spark_jobs.accept_or_reject import Outcome
 
 SLOT_US = 10_000
 

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from common.slowdown import slow_down
 from common.tweets import BUCKET_SECONDS, ENRICHED, HASHTAG_COUNTS, REJECTED, REJECTED_EVENT_BYTES, SLOT_US
-from spark_jobs.enrichment import Rules, enrich_event
+from spark_jobs.accept_or_reject import Rules, enrich_event
 from spark_jobs.tally import Tally
 
 ENRICH_SCHEMA = "event binary, key string, stream string, tally string"

@@ -18,7 +18,7 @@ from consumers.search import storable_tweet
 from ingest.sources.base import examine
 from ingest.stamp import Stamper
 from search.store import Store
-from spark_jobs.enrichment import Rules, enrich_event
+from spark_jobs.accept_or_reject import Rules, enrich_event
 from tests.ingest.endpoint.bodies import bodies
 from tests.memory import Memory
 from tests.odd import payloads

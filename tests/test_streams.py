@@ -41,7 +41,7 @@ from ingest.sources.base import Payload, examine
 from ingest.sources.synthetic import Synthetic
 from ingest.stamp import Stamper
 from middleware.readers import READERS
-from spark_jobs.enrichment import Outcome, Rules, enrich_event
+from spark_jobs.accept_or_reject import Outcome, Rules, enrich_event
 from tests.contract import OTHERS, differences, streams, unquoted
 from tests.ingest.endpoint.bodies import bodies
 from tests.memory import Memory

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 
 from common.settings import Settings
 from web import pipeline, problems
-from web.broadcast import Broadcast, Full, Message, Source, TooMany, Topic
+from web.event_streams import Broadcast, Full, Message, Source, TooMany, Topic
 from web.openapi import errors
 from web.parameters import refuse_repeated
 from web.problems import TooManyRequests, Unavailable

@@ -14,7 +14,7 @@ from common.settings import Settings
 from common.telemetry import retention
 from common.telemetry.durability import UNKNOWN, told
 from common.telemetry.stages import read_pipeline, read_stages
-from web.broadcast import Broadcast
+from web.event_streams import Broadcast
 
 QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
 REJECTED = "rejected_"

@@ -16,7 +16,7 @@ from common.tweets import REJECTED
 from ingest.sources.base import examine
 from ingest.stamp import Stamper
 from middleware.registry import connect
-from spark_jobs.enrichment import Rules, enrich_event
+from spark_jobs.accept_or_reject import Rules, enrich_event
 from tests.odd import payloads
 from tests.stack import FUZZ_SECONDS, Stack
 

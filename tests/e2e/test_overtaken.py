@@ -19,7 +19,7 @@ from middleware.driver import Middleware
 from middleware.readers import READERS, StreamReader
 from middleware.registry import connect
 from middleware.reread import reread
-from spark_jobs.enrichment import Rules, enrich_event
+from spark_jobs.accept_or_reject import Rules, enrich_event
 from tests.conformance.servers import operator
 from tests.stack import Stack, eventually
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.tweets import ENRICHED, REJECTED
-from spark_jobs.enrichment import Outcome
+from spark_jobs.accept_or_reject import Outcome
 from spark_jobs.tally import SLOT_US, Tally
 
 TWEET = Outcome(b"{}", "1", ENRICHED, None, False, 5 * SLOT_US + 7)

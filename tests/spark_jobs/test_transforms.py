@@ -32,7 +32,7 @@ from common.tweets import (
     hashtag_count,
 )
 from spark_jobs import transforms
-from spark_jobs.enrichment import Rules
+from spark_jobs.accept_or_reject import Rules
 from spark_jobs.tally import Tally
 from tests import contract
 

@@ -20,7 +20,7 @@ from redis import Redis
 
 from common.settings import Settings
 from tests.web.conftest import RANKING, free_port
-from web.broadcast import Broadcast, Full, Message, Source, Subscription, TooMany, Topic
+from web.event_streams import Broadcast, Full, Message, Source, Subscription, TooMany, Topic
 
 ROOT = Path(__file__).parents[2]
 
@@ -231,7 +231,7 @@ def test_a_slow_client_gets_the_newest_only() -> None:
 
 
 def test_a_silent_stream_has_a_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.broadcast.HEARTBEAT_S", 0.01)
+    monkeypatch.setattr("web.event_streams.HEARTBEAT_S", 0.01)
     stream = frames(Subscription("a", frozenset([PIPELINE])))
     next(stream)
     assert next(stream) == ": heartbeat\n\n"

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from common.tweets import ENRICHED, REJECTED, REJECTED_EVENT_BYTES, Reason, RejectedEvent, enriched_tweet
-from spark_jobs.enrichment import Outcome, Rules, enrich_event
+from spark_jobs.accept_or_reject import Outcome, Rules, enrich_event
 from tests.spark_jobs.odd_events import odd_events
 
 NOW_US = 1_795_000_000_000_000  # 2026-11-18T11:06:40Z
