@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings as examples
 
 from middleware.registry import registry
 from tests.stack import Stack
 
 DEFAULT, *OTHERS = registry()
+
+examples.register_profile("any machine", deadline=None)  # how long an example takes says nothing on a busy one
+examples.load_profile("any machine")
 
 # A shell has what it starts in the background ignore SIGINT, and so would all that the tests start: none could be asked
 # to end by it.

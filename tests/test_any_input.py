@@ -35,7 +35,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     return Store.open(Settings(database_url=f"sqlite:///{tmp_path_factory.mktemp('any')}/tweets.db"))
 
 
-@examples(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.one_of(bodies, st.sampled_from(ODD)), min_size=1, max_size=8))
 def test_each_payload_is_enriched_or_rejected_and_what_is_enriched_can_be_stored(
     store: Store, batch: list[bytes]

@@ -176,13 +176,13 @@ def test_odd_payloads_flow_as_described() -> None:
     assert check_flow(examine(b'{"data":"%b"}' % (b"x" * 5000)), 4096).reason == "too-large"
 
 
-@examples(max_examples=500, deadline=None)
+@examples(max_examples=500)
 @given(bodies)
 def test_any_body_flows_as_described(body: bytes) -> None:
     check_flow(examine(body))
 
 
-@examples(max_examples=500, deadline=None)
+@examples(max_examples=500)
 @given(odd_events())
 def test_whatever_stands_in_the_first_stream_is_passed_on_as_described(raw: bytes) -> None:
     check_enriched(raw, 1_795_000_000_000_000)

@@ -200,7 +200,7 @@ OFFSETS = count(0, 2)
 """Each example stands elsewhere in the stream: hypothesis may try one again."""
 
 
-@hypothesis.settings(max_examples=200, deadline=None)
+@hypothesis.settings(max_examples=200)
 @hypothesis.given(event=spoilt_json(VALID))
 def test_no_event_stops_the_consumer(consumer: tuple[Search, Memory], event: bytes) -> None:
     """Each is stored and found, or parked; what comes with it is stored."""

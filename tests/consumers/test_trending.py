@@ -304,7 +304,7 @@ OFFSETS = itertools.count(0, 2)
 
 
 @hypothesis.settings(
-    max_examples=200, deadline=None, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
+    max_examples=200, suppress_health_check=[hypothesis.HealthCheck.function_scoped_fixture]
 )
 @hypothesis.given(event=spoilt_json(orjson.loads(count(2, "a"))))
 def test_no_event_stops_the_consumer(start, memory: Memory, client, settings: Settings, event: bytes) -> None:

@@ -213,7 +213,7 @@ def test_a_micro_batch_is_counted_in_one(stack: Stack) -> None:
     stack.audit("--run", stack.ingest("--source", "synthetic", "--rate", "500", "--limit", "7500")["run"])
     after = {query: batches(stack, query) for query in queries}
     enriched, counted = (max(after[query]) - before[query] for query in queries)
-    assert enriched > 15
+    assert enriched > 5
     assert counted < 1.5 * enriched
 
 

@@ -56,7 +56,7 @@ def goes_through(body: bytes) -> None:
         payload.tweet is not None and len(payload.body) + 512 <= SETTINGS.max_event_bytes)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(bodies)
 def test_any_body_goes_through(body: bytes) -> None:
     goes_through(body)

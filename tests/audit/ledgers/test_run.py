@@ -33,7 +33,7 @@ def test_whole_blocks_are_part_of_the_set():
 
 
 @given(st.lists(st.integers(0, 3 * BLOCK), max_size=20), st.integers(0, 3 * BLOCK), st.integers(0, 3 * BLOCK))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_range_is_added_as_its_numbers_are(numbers, first, end):
     seqs = Seqs()
     for number in numbers:

@@ -41,11 +41,17 @@ def middleware(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Memory:
     monkeypatch.setattr("ingest.endpoint.inbox.connect", lambda _: made)
     monkeypatch.setattr("ingest.endpoint.inbox.RETRY_SECONDS", 0.01)
     monkeypatch.setattr("ingest.endpoint.inbox.LOOK_SECONDS", 0.01)
-    monkeypatch.setattr("ingest.endpoint.inbox.ANSWER_SECONDS", 0.3)
+    monkeypatch.setattr("ingest.endpoint.inbox.ANSWER_SECONDS", 10.0)
     monkeypatch.setattr("ingest.endpoint.heartbeat.ASK_SECONDS", 0.01)
     monkeypatch.setattr("ingest.publisher.FIRST_WAIT_SECONDS", 0.01)
     monkeypatch.setattr("ingest.resume.READY_SECONDS", 0.0)
     return made
+
+
+@pytest.fixture
+def impatient(middleware: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who waits for what will not be published gives up soon."""
+    monkeypatch.setattr("ingest.endpoint.inbox.ANSWER_SECONDS", 0.3)
 
 
 @pytest.fixture
@@ -93,7 +99,7 @@ def test_pushes_at_once_are_published_each_once(
     assert run_of(settings).total == 40
 
 
-@examples(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(bodies, max_size=4))
 def test_whatever_is_pushed_the_next_one_is_published(
     client: FlaskClient, middleware: Memory, pushed: list[bytes]
@@ -250,6 +256,7 @@ class Blocked:
         monkeypatch.setattr("ingest.publisher.Publisher._send", send)
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_request_that_nobody_waits_for_any_more_is_not_published(
     client: FlaskClient, settings: Settings, middleware: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -265,6 +272,7 @@ def test_a_request_that_nobody_waits_for_any_more_is_not_published(
     assert len(middleware.events(RAW)) == run_of(settings).total == 1
 
 
+@pytest.mark.usefixtures("impatient")
 def test_closing_does_not_hang(
     client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
