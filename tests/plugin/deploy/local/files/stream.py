@@ -108,10 +108,15 @@ class Stream:
             self._members.remove(member)
 
     def poll(self, member: Member, most: int) -> tuple[Read, Gone]:
-        """The next events of the member's share. What is gone of a partition is told each time, or passed over once."""
+        """The next events of the member's share, whose partitions take turns to be the first that is read.
+
+        What is gone of a partition is told each time, or passed over once.
+        """
         read: Read = []
         gone: Gone = []
-        for at, position in self._positions(member).items():
+        positions = list(self._positions(member).items())
+        member.positions = dict(positions[1:] + positions[:1])
+        for at, position in positions:
             log = self._logs[at]
             if position < log.head:
                 gone.append((at, position, log.head))
