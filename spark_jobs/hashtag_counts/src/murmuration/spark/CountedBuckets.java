@@ -31,12 +31,12 @@ final class CountedBuckets {
     }
 
     private BucketCounts load(long startMs) {
-        byte[] packed = state.getValue(startMs);
-        if (packed == null) {
+        byte[] stored = state.getValue(startMs);
+        if (stored == null) {
             registerTimer.accept(startMs + counting.bucketMs());
             return new BucketCounts(counting);
         }
-        return new BucketCounts(counting, packed);
+        return new BucketCounts(counting, stored);
     }
 
     /** Stores what was added; the rows that tell of it. */
