@@ -271,7 +271,7 @@ class Index:
         return self._ids_between(name, first, middle) + self._ids_between(name, middle, end)
 
     def _count(self, name: str, condition: str) -> int:
-        return self._query(name, condition, "count(*)")[0]["count(*)"]
+        return int(self._query(name, condition, "count(*)")[0]["count(*)"])
 
     def _query(self, name: str, condition: str, field: str, **limit: int) -> list[dict[str, Any]]:
         return self._call(

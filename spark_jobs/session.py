@@ -123,7 +123,7 @@ def scratch_dir(settings: Settings, name: str) -> Path:
 def forget_hadoop_defaults(spark: SparkSession) -> None:
     """Leaves Hadoop's configuration what was set on purpose, of more than a thousand entries, which are the defaults in
     its code as well: each micro-batch with state sends all of them to its tasks, each compressed by itself."""
-    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     prefix = "spark.hadoop."
     hadoop.clear()
     for name, value in spark.sparkContext.getConf().getAll():
@@ -134,7 +134,7 @@ def forget_hadoop_defaults(spark: SparkSession) -> None:
 def exclude_rules(spark: SparkSession) -> None:
     """Leaves OPTIMIZER_RULES to the optimiser, of almost 200: it plans each micro-batch three times, once to run it and
     twice to describe it."""
-    optimizer = spark._jsparkSession.sessionState().optimizer()  # type: ignore[attr-defined]
+    optimizer = spark._jsparkSession.sessionState().optimizer()
     batches = optimizer.defaultBatches()
     rules = [batches.apply(at).rules() for at in range(batches.size())]
     names = {some.apply(at).ruleName() for some in rules for at in range(some.size())}

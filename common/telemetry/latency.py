@@ -30,7 +30,8 @@ def as_histogram(latency_us: np.ndarray) -> np.ndarray:
     """Latencies in ms as the histogram tells them apart (8 bits), so that a batch has few different ones to record."""
     milliseconds = np.clip(latency_us // 1000, 1, MAX_LATENCY_MS)
     surplus_bits = np.maximum(np.frexp(milliseconds)[1] - 8, 0)
-    return milliseconds >> surplus_bits << surplus_bits
+    told_apart: np.ndarray = milliseconds >> surplus_bits << surplus_bits
+    return told_apart
 
 
 def tallied(sent_us: np.ndarray, counts: np.ndarray, completed_us: int) -> list[tuple[int, int, int]]:

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ def load_topics() -> list[Topic]:
     return [_topic(number, each) for number, each in enumerate(content.values())]
 
 
-def _topic(number: int, content: dict) -> Topic:
+def _topic(number: int, content: dict[str, Any]) -> Topic:
     sentences = {}
     for language in LANGUAGES:
         starts, ends = content[language]
@@ -101,5 +101,5 @@ def _user(user_id: str, username: str) -> User:
     return User(user_id, phrase(username), _compact(lean), _compact(full))
 
 
-def _compact(value: dict) -> bytes:
+def _compact(value: dict[str, Any]) -> bytes:
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()

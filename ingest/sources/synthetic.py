@@ -178,4 +178,5 @@ def _add_hashtags(tags: list[Phrase], length: int, text: list[bytes], entities: 
 @cache
 def _zipf(count: int, exponent: float) -> np.ndarray:
     weights = 1 / np.arange(1, count + 1) ** exponent
-    return weights / weights.sum()
+    shares: np.ndarray = weights / weights.sum()
+    return shares
