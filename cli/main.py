@@ -15,13 +15,12 @@ from common.settings import SettingsUnreadable
 from deploy.local.instances import PortTaken
 from deploy.local.processes.wait_ready import NotReady
 from deploy.local.state import StateRefused
-from ingest.manifest_format_1 import RunGoesOn
 from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
 from middleware.errors import MiddlewareError
 
 EXPECTED = (
     MissingProgram, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused, SettingsUnreadable, MiddlewareError,
-    DiskShort, GeneratorFailed, RunGoesOn, StackBroken,
+    DiskShort, GeneratorFailed, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 

@@ -99,7 +99,7 @@ def started(variant: Variant, prefix: str, quiet: bool) -> Iterator[Instance]:
     try:
         murmur("up", "--middleware", variant.middleware, "--durability", variant.durability, "--instance", name,
                quiet=quiet)
-        yield running(name)
+        yield running(common_options.known(name))
     finally:
         murmur("down", "--wipe", "--yes", "--instance", name, quiet=quiet)
 

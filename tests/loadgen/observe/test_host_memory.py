@@ -52,7 +52,7 @@ def test_ends_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert host_memory.touch(falling(3)) == []
 
 
-START = "from loadgen import memory; print(memory._keeper().pid, flush=True); input()"
+START = "from loadgen.observe import host_memory; print(host_memory._keeper().pid, flush=True); input()"
 
 
 def test_what_is_held_goes_with_the_process_that_asked() -> None:
