@@ -11,7 +11,7 @@ from cli import options
 from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
-from deploy.local import instances, stack, state
+from deploy.local import checkout, instances, stack, state
 from deploy.local.processes import class_data_sharing, supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
@@ -36,6 +36,7 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
 
     Starts no source of tweets: that is `murmur ingest`. On an instance that runs, starts what is missing.
     """
+    checkout.require("`murmur up`")
     given = {"middleware": middleware, "durability": durability, "instance": instance}
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     wished = Settings.chosen(**flags)
