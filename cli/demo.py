@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from common import modules
 from common.process.child import python
 from common.settings import Settings
+from deploy.local import checkout
 
 RATE = 100
 FIRST_TWEET_SECONDS = 180
@@ -29,6 +30,11 @@ class Stopped(Exception):
 
 
 def main() -> int:
+    try:
+        checkout.require("the demonstration")
+    except checkout.NoCheckout as error:
+        print(error, file=sys.stderr)
+        return 1
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     source: subprocess.Popen[bytes] | None = None

@@ -12,16 +12,16 @@ from pydantic import ValidationError
 from common.process.child import MissingProgram
 from common.process.manager import NotAnswering, NotRunning
 from common.settings import SettingsUnreadable
+from deploy.local import checkout
 from deploy.local.instances import PortTaken
 from deploy.local.processes.wait_ready import NotReady
 from deploy.local.state import StateRefused
-from ingest.manifest_format_1 import RunGoesOn
 from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
 from middleware.errors import MiddlewareError
 
 EXPECTED = (
-    MissingProgram, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused, SettingsUnreadable, MiddlewareError,
-    DiskShort, GeneratorFailed, RunGoesOn, StackBroken,
+    checkout.NoCheckout, MissingProgram, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused,
+    SettingsUnreadable, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 
@@ -64,3 +64,11 @@ def described(error: ValidationError) -> str:
 @click.version_option(package_name="murmuration", prog_name="murmur")
 def murmur() -> None:
     """Tweets through a stream store, Spark and a search index to a live page, on one machine."""
+
+
+def main() -> None:
+    """The program `murmur`, from any folder: that of a checkout keeps what it has in there."""
+    os.umask(0o077)  # whatever an instance stores is for its owner only, whoever of its processes makes the file
+    if checkout.is_there():
+        os.environ.setdefault("MURMUR_HOME", str(checkout.ROOT / ".murmur"))
+    murmur(prog_name="murmur")

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from common.settings import Settings
+from deploy.local import state
 
 
 def instance(command: Any) -> Any:
@@ -20,8 +21,10 @@ def as_json(command: Any) -> Any:
 
 
 def known(name: str | None) -> Settings:
-    """Settings of an instance that was started at least once; fails with the way out otherwise."""
+    """Settings of an instance that was started at least once, by a version that stores as this one does; fails with the
+    way out otherwise."""
     settings = Settings.load(instance=name)
     if not settings.settings_file.exists():
         raise click.ClickException(f"there is no instance {settings.instance}: start it with `murmur up`")
+    state.recorded(settings)
     return settings

@@ -11,11 +11,10 @@ from cli import options
 from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
-from deploy.local import instances, migration, stack, state
+from deploy.local import checkout, instances, stack, state
 from deploy.local.processes import class_data_sharing, supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
-from ingest import manifest_format_1
 from middleware.driver import Middleware
 from middleware.errors import MiddlewareError
 from middleware.registry import connect, registry
@@ -37,20 +36,19 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
 
     Starts no source of tweets: that is `murmur ingest`. On an instance that runs, starts what is missing.
     """
+    checkout.require("`murmur up`")
     given = {"middleware": middleware, "durability": durability, "instance": instance}
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     wished = Settings.chosen(**flags)
     if manager.is_running(wished):
         settings = Settings.load(instance=instance)
-        refuse_former(settings)
+        state.recorded(settings)
         refuse_change(wished)
         click.echo(f"instance {settings.instance} runs already, on {settings.middleware} ({settings.durability})")
     else:
-        for name in instances.end_leftovers(wished):
-            click.echo(f"ended a leftover of the instance: {name}")
-        if migrated := migration.migrate(wished, manifest_format_1.renew):
-            click.echo(migrated)
         settings = instances.reserve(flags)
+        for name in instances.end_leftovers(settings):
+            click.echo(f"ended a leftover of the instance: {name}")
         instances.check_ports(settings)
         state.record(settings)
     try:
@@ -59,15 +57,6 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
         click.echo(f"\ninstance {settings.instance} goes on starting: `murmur status --instance {settings.instance}` "
                    f"shows how far it is, `murmur down --instance {settings.instance}` ends it", err=True)
         raise
-
-
-def refuse_former(running: Settings) -> None:
-    """Fails when an instance runs that a former version has started."""
-    if state.is_of_format_1(running):
-        raise click.ClickException(
-            f"instance {running.instance} was started with a former version of Murmuration: end it first with "
-            f"`murmur down --instance {running.instance}`; then `murmur up` brings what it stored into today's format"
-        )
 
 
 def refuse_change(wished: Settings) -> None:

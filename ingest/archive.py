@@ -200,7 +200,7 @@ def _entries(file: Path) -> Iterator[Archived]:
 
 def _lines(file: Path) -> IO[bytes]:
     if file.name.endswith(CLOSED):
-        return io.BufferedReader(zstandard.open(file, "rb"))  # type: ignore[arg-type]
+        return io.BufferedReader(zstandard.open(file, "rb"))
     return file.open("rb")
 
 

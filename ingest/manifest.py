@@ -20,7 +20,6 @@ from typing import Any
 
 from common.closing import Closing
 from common.settings import Settings
-from common.storage import files
 from common.storage.disk import make_folder, needing_room, write_at
 from common.storage.files import sync_folder
 from common.storage.held import Held
@@ -154,12 +153,6 @@ def runs_dir(settings: Settings) -> Path:
 
 def manifest_path(settings: Settings, run: str) -> Path:
     return runs_dir(settings) / f"{run}.jsonl"
-
-
-def write(path: Path, manifest: Manifest, changed_ns: int) -> None:
-    """Puts the manifest of a run that nobody goes on with in the place of another file, whole, as of `changed_ns`, in
-    nanoseconds since the epoch. Raises OSError."""
-    files.replace(path, (_head(manifest) + _state(manifest, 0) * 2).decode(), changed_ns)
 
 
 def read_manifest(path: Path) -> Manifest | None:

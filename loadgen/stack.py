@@ -57,11 +57,8 @@ class Instance:
             yield lambda runs, timeout: _audited(process, runs, timeout)
 
 
-def running(instance: str | None) -> Instance:
+def running(settings: Settings) -> Instance:
     """The instance, which must run completely. Raises StackBroken."""
-    settings = Settings.load(instance=instance)
-    if not settings.settings_file.exists():
-        raise StackBroken(f"there is no instance {settings.instance}: start it with `murmur up`")
     found = Instance(settings)
     found.processes()
     return found

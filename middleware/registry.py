@@ -21,7 +21,8 @@ def driver(name: str) -> Driver:
     """What the middleware says of itself. Raises ValueError for one that is not there."""
     if name not in registry():
         raise ValueError(f"unknown middleware {name!r}: choose one of {', '.join(registry())}")
-    return import_module(f"middleware.{name}").DRIVER
+    found: Driver = import_module(f"middleware.{name}").DRIVER
+    return found
 
 
 def connect(settings: Settings) -> Middleware:

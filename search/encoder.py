@@ -71,7 +71,8 @@ class Encoder:
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors[norms[:, 0] < 1e-6, -1] = 1.0
         norms[norms < 1e-6] = 1.0
-        return vectors / norms
+        unit: np.ndarray = vectors / norms
+        return unit
 
     def _rows(self, word: str) -> Iterable[int]:
         # BERT's pre-tokeniser splits at punctuation but leaves emoji glued to letters, which makes all of it unknown.

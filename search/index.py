@@ -270,7 +270,7 @@ class Index:
 
     def _count(self, name: str, condition: str) -> int:
         wanted = {"filter": condition, "output_fields": ["count(*)"], "timeout": READ_TIMEOUT_S}
-        return self._call(MilvusClient.query, name, **wanted)[0]["count(*)"]
+        return int(self._call(MilvusClient.query, name, **wanted)[0]["count(*)"])
 
     def _name(self, number: int) -> str:
         return f"{self._prefix}_{self._shape}_{number}"

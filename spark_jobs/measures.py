@@ -65,7 +65,7 @@ class QueryTelemetry(StreamingQueryListener):
         telemetry.add(**dict.fromkeys(counters, 0))
 
     @cached_property
-    def _jlistener(self) -> JavaObject:  # type: ignore[override]
+    def _jlistener(self) -> JavaObject:
         return SparkContext._jvm.PythonStreamingQueryListenerWrapper(self)  # type: ignore[union-attr]
 
     def onQueryStarted(self, event: JavaObject) -> None:

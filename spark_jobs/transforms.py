@@ -69,7 +69,7 @@ class TrendingCounters(NamedTuple):
 
     @classmethod
     def of(cls, spark: SparkSession) -> Self:
-        context = spark.sparkContext._jsc.sc()  # type: ignore[attr-defined]
+        context = spark.sparkContext._jsc.sc()
         return cls(*(context.longAccumulator(name) for name in cls._fields))
 
 

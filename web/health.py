@@ -50,7 +50,7 @@ class Readiness(BaseModel):
 
 @blueprint.get("/healthz")
 @blueprint.output(Alive, description="The process is alive")
-def healthz() -> dict:
+def healthz() -> dict[str, Any]:
     """Whether the process is alive
 
     It asks nothing else, so that a dependency's failure does not restart the process.

@@ -7,7 +7,7 @@ import re
 import threading
 import time
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from apiflask import APIBlueprint, APIFlask
 from flask import current_app
@@ -124,7 +124,7 @@ def register(app: APIFlask) -> None:
 @blueprint.input(SearchQuery, location="query", arg_name="query")
 @blueprint.output(SearchResult, description="The nearest tweets")
 @blueprint.doc(responses=errors(400, 414, 503))
-def search(query: SearchQuery) -> dict:
+def search(query: SearchQuery) -> dict[str, Any]:
     """Tweets by meaning
 
     Finds the tweets whose meaning is nearest to that of the query. The query is cleaned as tweets are.

@@ -18,6 +18,7 @@ from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
 from common import modules
 from common.process.child import python
+from deploy.local import checkout
 from loadgen.comparison import MixedDurability, Run, Variant, as_results, keep, variants
 from loadgen.comparison import compare as alternate
 from loadgen.find_max import search
@@ -73,6 +74,7 @@ def compare(middlewares: list[str], durabilities: list[str], across: bool, repea
         compared = variants(middlewares, durabilities, across)
     except MixedDurability as error:
         raise click.UsageError(str(error)) from error
+    checkout.require("`murmur load compare`")
     spec = Spec(first, 60.0, float(int(settle_s)), slo_ms, payload, users=users,  # type: ignore[arg-type]
                 processes=processes)
 
@@ -99,7 +101,7 @@ def started(variant: Variant, prefix: str, quiet: bool) -> Iterator[Instance]:
     try:
         murmur("up", "--middleware", variant.middleware, "--durability", variant.durability, "--instance", name,
                quiet=quiet)
-        yield running(name)
+        yield running(common_options.known(name))
     finally:
         murmur("down", "--wipe", "--yes", "--instance", name, quiet=quiet)
 

@@ -42,7 +42,7 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
 
     Ends with 0 if a rate passed, with 3 if none did because experiments were broken, and with 1 otherwise.
     """
-    found = running(instance)
+    found = running(common_options.known(instance))
     spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload,  # type: ignore[arg-type]
                 users=users, processes=processes)
     folder = out or Path(f"load-{datetime.now():%Y%m%d-%H%M%S}")

@@ -39,7 +39,7 @@ def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, se
 
     Ends with 0 for `pass`, 3 for `broken`, and 1 for every other verdict.
     """
-    found = running(instance)
+    found = running(common_options.known(instance))
     display = Display(quiet=as_json)
     check_disk(found.settings, rate * (settle_s + 2 * seconds))
     ensure_warm(found, rate, warm_up_s, display.sampled)

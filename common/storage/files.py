@@ -11,19 +11,17 @@ from pathlib import Path
 from typing import IO
 
 
-def replace(path: Path, text: str, changed_ns: int | None = None) -> None:
+def replace(path: Path, text: str) -> None:
     """Puts the text in the place of the file, or of nothing, for the owner only and on disk before it is relied upon.
 
-    Whoever reads at any time, after a crash too, finds all of the former text or all of this. `changed_ns`: when it is
-    told to be changed, if not now, in nanoseconds since the epoch. Raises OSError.
+    Whoever reads at any time, after a crash too, finds all of the former text or all of this.
+    Raises OSError.
     """
     descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w") as file:
             file.write(text)
             file.flush()
-            if changed_ns is not None:
-                os.utime(descriptor, ns=(changed_ns, changed_ns))
             os.fsync(descriptor)
         os.replace(beside, path)
     except BaseException:

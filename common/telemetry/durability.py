@@ -32,6 +32,6 @@ def tell(client: redis.Redis, prefix: str, durability: Durability | None, asked:
 def told(client: redis.Redis, prefix: str) -> InForce:
     """Raises RedisError."""
     found = client.get(f"{prefix}durability") or ""
-    text = found.decode() if isinstance(found, bytes) else cast(str, found)
+    text = found.decode() if isinstance(found, bytes) else found
     durability, _, how = text.partition(" ")
     return InForce(cast(Durability, durability), how == ASKED) if durability in get_args(Durability) else UNKNOWN

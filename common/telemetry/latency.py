@@ -30,7 +30,8 @@ def as_histogram(latency_us: np.ndarray) -> np.ndarray:
     milliseconds = np.clip(latency_us // 1000, 1, MAX_LATENCY_MS)
     bits = np.frexp(milliseconds)[1]
     step = 2 ** np.maximum(bits - 8, 0)
-    return milliseconds // step * step
+    told_apart: np.ndarray = milliseconds // step * step
+    return told_apart
 
 
 def tallied(sent_us: np.ndarray, counts: np.ndarray, completed_us: int) -> list[tuple[int, int, int]]:

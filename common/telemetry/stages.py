@@ -69,7 +69,7 @@ def read_scheduled(client: redis.Redis, prefix: str, first: int, end: int) -> di
     seconds = [str(second) for second in range(first, end)]
     for key in _keys(client, prefix) if seconds else []:
         _, stage, process = key.removeprefix(prefix).split(":", 2)
-        for encoded in client.hmget(scheduled_key(prefix, stage, process), seconds):  # type: ignore[union-attr]
+        for encoded in client.hmget(scheduled_key(prefix, stage, process), seconds):
             if encoded:
                 found[stage].add(HdrHistogram.decode(encoded))
     return found

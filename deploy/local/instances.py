@@ -108,7 +108,7 @@ def leftovers(settings: Settings) -> list[psutil.Process]:
 
 def belongs(process: psutil.Process, settings: Settings) -> bool:
     try:
-        return process.environ().get("MURMUR_SETTINGS") == str(settings.settings_file)
+        return bool(process.environ().get("MURMUR_SETTINGS") == str(settings.settings_file))
     except psutil.Error:
         return False
 

@@ -31,4 +31,5 @@ class Deployment:
 
 def deployment(name: str) -> Deployment:
     """Raises ModuleNotFoundError for a middleware without servers of its own."""
-    return import_module(f"deploy.local.{name}").DEPLOYMENT
+    found: Deployment = import_module(f"deploy.local.{name}").DEPLOYMENT
+    return found

@@ -8,10 +8,9 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from common.settings import Port, Settings
+from deploy.local.checkout import ROOT
 
 FOLDER = Path(__file__).parent
-ROOT = FOLDER.parent.parent
-"""The checkout, where the frontend lies."""
 
 _templates = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
 

@@ -9,7 +9,7 @@ from typing import Any
 from common.settings import ADDRESSES, Settings
 from common.storage import files
 
-FORMAT = 2
+FORMAT = 3
 """Of everything below `state_dir`: counts up with each change that what was stored before cannot be read with."""
 
 FIXED = ("namespace", "partitions", "stream_retention_bytes", "max_event_bytes", "middleware_uri", "database_url")
@@ -28,27 +28,36 @@ def made_with(wished: Settings) -> dict[str, Any]:
 
     Raises StateRefused for state of another format, and when the user chose one of them otherwise.
     """
-    file = state_file(wished)
-    if is_of_format_1(wished):
-        raise other_format(wished, "format 1")
-    if not file.exists():
+    if not (settings := recorded(wished)):
         return {}
-    try:
-        found = json.loads(file.read_text())
-        number, settings = found["format"], dict(found["settings"])
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise StateRefused(f"{file} cannot be read ({error}). {way_out(wished)}") from error
-    if number != FORMAT:
-        raise other_format(wished, f"format {number}")
     chosen = wished.model_dump(mode="json", include=wished.model_fields_set & set(FIXED))
     if changed := [name for name, value in chosen.items() if not is_same(name, value, settings.get(name, value))]:
         named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)
         raise StateRefused(
             f"instance {wished.instance} has streams and tweets on {wished.middleware} that were made with other "
-            f"settings, which cannot change any more:\n{named}\nSet them as they were, or start another instance "
-            f"beside it with --instance. {way_out(wished)}"
+            f"settings, which cannot change any more:\n{named}\nSet them as they were, {way_out(wished)}"
         )
     return {name: settings[name] for name in FIXED if name in settings} | chosen
+
+
+def recorded(settings: Settings) -> dict[str, Any]:
+    """What `record` wrote for this instance and middleware; empty if nothing is stored yet.
+
+    Raises StateRefused for state of another format: whoever reads or starts an instance asks this first.
+    """
+    file = state_file(settings)
+    if not file.exists():
+        if is_used(settings.state_dir):
+            raise other_format(settings, 1)  # which did not tell it yet
+        return {}
+    try:
+        found = json.loads(file.read_text())
+        number, fixed = found["format"], dict(found["settings"])
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise StateRefused(f"{file} cannot be read ({error}): {way_out(settings)}") from error
+    if number != FORMAT:
+        raise other_format(settings, number)
+    return fixed
 
 
 def is_same(name: str, wished: Any, before: Any) -> bool:
@@ -72,11 +81,6 @@ def state_file(settings: Settings) -> Path:
     return settings.state_dir / "state.json"
 
 
-def is_of_format_1(settings: Settings) -> bool:
-    """Whether something is stored that does not tell its format."""
-    return not state_file(settings).exists() and is_used(settings.state_dir)
-
-
 def is_used(folder: Path) -> bool:
     return folder.is_dir() and any(not entry.name.startswith(".") for entry in folder.iterdir())
 
@@ -85,16 +89,16 @@ def difference(name: str, before: Any, now: Any) -> str:
     return "" if name in SECRET else f": {before}, and now {now}"
 
 
-def other_format(wished: Settings, found: str) -> StateRefused:
+def other_format(settings: Settings, found: object) -> StateRefused:
     return StateRefused(
-        f"what instance {wished.instance} stored in {wished.state_dir} is of {found}, and this version of Murmuration "
-        f"uses format {FORMAT}. Nothing was touched. {way_out(wished)}"
+        f"what instance {settings.instance} stored in {settings.state_dir} is of format {found}, and this version of "
+        f"Murmuration uses format {FORMAT}: go on with the version that made it, {way_out(settings)}"
     )
 
 
-def way_out(wished: Settings) -> str:
+def way_out(settings: Settings) -> str:
     return (
-        f"To keep the tweets, bring them into an instance beside it: `murmur up --instance NEW`, then `murmur ingest "
-        f"--source replay --instance NEW FILE...` with the files below {wished.archive_dir}, the oldest first. To give "
-        f"up what is stored, on every middleware: `murmur down --wipe --instance {wished.instance}`."
+        f"bring its tweets into an instance beside it (`murmur up --instance NEW`, then `murmur ingest --source replay "
+        f"--instance NEW FILE...` with the files below {settings.archive_dir}, the oldest first), or give up what it "
+        f"stored, on every middleware (`murmur down --wipe --instance {settings.instance}`)"
     )

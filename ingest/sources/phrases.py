@@ -44,7 +44,7 @@ def load_topics() -> list[Topic]:
     return [_topic(number, each) for number, each in enumerate(content.values())]
 
 
-def _topic(number: int, content: dict) -> Topic:
+def _topic(number: int, content: dict[str, Any]) -> Topic:
     sentences = {}
     for language in LANGUAGES:
         starts, ends = content[language]

@@ -72,5 +72,5 @@ def open_lines(path: Path) -> IO[bytes]:
         return io.BufferedReader(gzip.open(path, "rb"))
     if magic == ZSTD:
         reader = zstandard.ZstdDecompressor().stream_reader(path.open("rb"), read_across_frames=True, closefd=True)
-        return io.BufferedReader(reader)  # type: ignore[type-var]
+        return io.BufferedReader(reader)
     return path.open("rb")

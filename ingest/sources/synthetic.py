@@ -172,4 +172,5 @@ class Synthetic(Source):
 @cache
 def _zipf(count: int, exponent: float) -> np.ndarray:
     weights = 1 / np.arange(1, count + 1) ** exponent
-    return weights / weights.sum()
+    shares: np.ndarray = weights / weights.sum()
+    return shares

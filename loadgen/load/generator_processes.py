@@ -144,7 +144,7 @@ class Load:
         if now * 1_000_000 - self._board.told("beat_us", n) < STALE_US:
             return False
         with suppress(psutil.Error):
-            return psutil.Process(self._processes[n].pid).status() != psutil.STATUS_STOPPED
+            return bool(psutil.Process(self._processes[n].pid).status() != psutil.STATUS_STOPPED)
         return False
 
 

@@ -83,7 +83,7 @@ def thin_out(chunk: mmap.mmap) -> None:
 
 def free_bytes() -> int:
     """Memory that holds nothing, not even files, as far as a container's limit lets us have it."""
-    return min(psutil.virtual_memory().free, _left_in_container())
+    return min(int(psutil.virtual_memory().free), _left_in_container())
 
 
 def _left_in_container() -> int:

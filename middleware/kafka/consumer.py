@@ -221,7 +221,8 @@ class KafkaConsumer(Consumer):
         try:
             stored = self._client.commit(offsets=offsets, asynchronous=False)
         except KafkaException as error:
-            return error.args[0]
+            failure: KafkaError = error.args[0]
+            return failure
         return next((at.error for at in stored if at.error), None)
 
     def close(self) -> None:

@@ -48,7 +48,8 @@ class PravegaAdmin(Admin):
         for attempt in range(1, CREATE_ATTEMPTS + 1):
             try:
                 with raising(MiddlewareError, f"cannot create the stream {stream}"):
-                    return connection.createStream(stream, partitions, self._settings.stream_retention_bytes)
+                    connection.createStream(stream, partitions, self._settings.stream_retention_bytes)
+                return
             except Unreachable as error:
                 if attempt == CREATE_ATTEMPTS:
                     raise

@@ -211,7 +211,7 @@ def small_epoch_ms(spark: SparkSession, into: Callable[[Any], Any], keyed: bool)
             raise failure
         query.stop()
     settled = [each for each in progress if each["batchId"] > EPOCHS[0] and each["numInputRows"]]
-    return statistics.median(each["durationMs"]["triggerExecution"] for each in settled)
+    return float(statistics.median(each["durationMs"]["triggerExecution"] for each in settled))
 
 
 def use_own_pool(spark: SparkSession, name: str) -> None:
@@ -221,7 +221,8 @@ def use_own_pool(spark: SparkSession, name: str) -> None:
 
 def ended_ms(progress: dict[str, Any]) -> float:
     """When a batch ended, in ms since the epoch."""
-    return datetime.fromisoformat(progress["timestamp"]).timestamp() * 1000 + progress["durationMs"]["triggerExecution"]
+    took_ms: float = progress["durationMs"]["triggerExecution"]
+    return datetime.fromisoformat(progress["timestamp"]).timestamp() * 1000 + took_ms
 
 
 def quantile(pairs: Sequence[tuple[float, float]], part: float) -> float:

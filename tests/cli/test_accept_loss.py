@@ -18,6 +18,7 @@ from cli.accept_loss import accept_loss
 from common.settings import Settings
 from common.storage.lost import read_lost
 from common.tweets import ENRICHED, HASHTAG_COUNTS, RAW, REJECTED, EnrichedTweet, Ingest, RejectedEvent, to_json
+from deploy.local import state
 from ingest.manifest import Manifest, ManifestWriter
 from middleware.readers import READERS
 from search.store import Store
@@ -184,6 +185,7 @@ def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
 def asked(memory, monkeypatch):
     """Runs the command over the memory, for the readers that need no Spark; nobody is at a terminal."""
     memory.settings.save()
+    state.record(memory.settings)
     monkeypatch.setenv("MURMUR_SETTINGS", str(memory.settings.settings_file))
     monkeypatch.setenv("MURMUR_HOME", str(memory.settings.home))
     monkeypatch.setattr(command, "connect", lambda settings: memory)

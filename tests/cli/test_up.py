@@ -13,7 +13,6 @@ from cli import up as command
 from cli.main import murmur
 from common.process import manager
 from common.settings import Settings
-from deploy.local import state
 from tests.stack import PORT_BASE
 
 
@@ -61,42 +60,6 @@ def test_a_setting_that_came_too_late_is_refused_and_nothing_changes(home: Path,
     assert "partitions: 1, and now 2" in result.output
     assert "murmur down --wipe" in result.output
     assert saved(home) == before
-    assert len(started) == 1
-
-
-def test_state_of_another_format_is_refused(home: Path, started: list[Settings]) -> None:
-    up()
-    file = home / "instances" / "default" / "pravega" / "state.json"
-    file.write_text(file.read_text().replace(f'"format": {state.FORMAT}', '"format": 99'))
-    before = file.read_text()
-    result = up()
-    assert result.exit_code == 1
-    assert f"format {state.FORMAT}" in result.output
-    assert "murmur down --wipe --instance default" in result.output
-    assert (file.read_text(), len(started)) == (before, 1)
-
-
-def test_state_from_before_formats_were_counted_is_brought_into_todays(home: Path, started: list[Settings]) -> None:
-    up(MURMUR_PARTITIONS="3")
-    file = home / "instances" / "default" / "pravega" / "state.json"
-    file.unlink()
-    (file.parent / "archive").mkdir()
-    assert f"from format 1 to {state.FORMAT}" in up().output
-    assert started[1].partitions == 3
-    assert "from format 1" not in up().output
-
-
-def test_an_instance_that_a_former_version_has_started_is_to_be_ended_first(
-    home: Path, started: list[Settings], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    up()
-    file = home / "instances" / "default" / "pravega" / "state.json"
-    file.rename(file.with_name("archive"))
-    monkeypatch.setattr(manager, "is_running", lambda settings: True)
-    result = up()
-    assert result.exit_code == 1
-    assert "`murmur down --instance default`" in result.output
-    assert not file.exists()
     assert len(started) == 1
 
 

@@ -98,11 +98,11 @@ def test_another_format_is_refused_by_its_number(tmp_path: Path, number: object)
         state.made_with(chosen(tmp_path))
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format": 2}', "\0" * 100])
+@pytest.mark.parametrize("text", ["", "[]", f'{{"format": {state.FORMAT}}}', "\0" * 100])
 def test_a_file_that_says_nothing_is_an_error_with_a_way_out(tmp_path: Path, text: str) -> None:
     state.record(chosen(tmp_path))
     state.state_file(chosen(tmp_path)).write_text(text)
-    with pytest.raises(state.StateRefused, match=r"state.json cannot be read .* murmur down --wipe|murmur down --wipe"):
+    with pytest.raises(state.StateRefused, match=r"state.json cannot be read .*murmur down --wipe"):
         state.made_with(chosen(tmp_path))
 
 

@@ -35,7 +35,7 @@ def next_pause(pause: float, lived_s: float) -> float:
     return min(max(1.0, 2 * pause), LONGEST_PAUSE_S)
 
 
-class Options(ServerOptions):  # type: ignore[misc]
+class Options(ServerOptions):
     """Options of supervisord, which also start its processes."""
 
     def setpgrp(self) -> None:
@@ -43,7 +43,7 @@ class Options(ServerOptions):  # type: ignore[misc]
         os.setsid()
 
 
-class Output(dispatchers.POutputDispatcher):  # type: ignore[misc]
+class Output(dispatchers.POutputDispatcher):
     """The output of a process on its way to the log, without lines that repeat."""
 
     def __init__(self, *arguments: Any) -> None:
@@ -59,7 +59,7 @@ class Output(dispatchers.POutputDispatcher):  # type: ignore[misc]
         super().close()
 
 
-class Process(process.Subprocess):  # type: ignore[misc]
+class Process(process.Subprocess):
     """A process that is started anew whenever it has ended, with pauses."""
 
     pause = 0.0

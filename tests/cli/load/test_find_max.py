@@ -8,12 +8,14 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+from cli import options
 from cli.load import find_max
 
 
 def test_a_budget_that_allows_no_experiment_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     capacity = {"highest_pass": None, "lowest_fail": None, "converged": False}
-    monkeypatch.setattr(find_max, "running", lambda instance: SimpleNamespace(settings=None))
+    monkeypatch.setattr(options, "known", lambda instance: None)
+    monkeypatch.setattr(find_max, "running", lambda settings: SimpleNamespace(settings=None))
     monkeypatch.setattr(find_max, "search", lambda *_: {"capacity": capacity, "experiments": []})
     result = CliRunner().invoke(find_max.find_max, ["--budget", "0.5", "--json", "--out", str(tmp_path)])
     assert result.exit_code == 1
