@@ -18,7 +18,7 @@ import pytest
 
 from common.process import manager
 from common.settings import Settings
-from deploy.local import instances
+from deploy.local import instances, state
 from deploy.local.processes import wait_ready
 from deploy.local.processes.wait_ready import Deaths
 from loadgen.stack import Instance
@@ -37,6 +37,7 @@ def murmur(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
 
 def test_a_process_manager_that_is_held_holds_up_no_command(settings: Settings, start: Start) -> None:
     settings.save()
+    state.record(settings)
     found = start(deaf="trap '' TERM; exec sleep 300", well="exec sleep 300")
     eventually("all run", lambda: len(running(settings)) == len(found), 30)
     left = instances.leftovers(settings)
