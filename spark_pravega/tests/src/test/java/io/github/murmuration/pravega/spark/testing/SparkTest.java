@@ -65,9 +65,12 @@ public abstract class SparkTest {
 
     /** A new stream with a name of its own. */
     protected static String stream(int segments) {
+        return stream(ScalingPolicy.fixed(segments));
+    }
+
+    protected static String stream(ScalingPolicy scaling) {
         String name = "stream-" + STREAMS.incrementAndGet();
-        streams().createStream(SCOPE, name, StreamConfiguration.builder()
-                .scalingPolicy(ScalingPolicy.fixed(segments)).build());
+        streams().createStream(SCOPE, name, StreamConfiguration.builder().scalingPolicy(scaling).build());
         return name;
     }
 

@@ -12,6 +12,7 @@ import io.github.murmuration.pravega.spark.testing.LoggedSteps;
 import io.github.murmuration.pravega.spark.testing.OpenTransactions;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
 import io.github.murmuration.pravega.spark.write.epoch.EpochStep;
+import io.pravega.client.stream.ScalingPolicy;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,7 +65,7 @@ class ManyEpochsTest extends SparkTest {
 
     @Test
     void epochsInTransactionsLeaveNothing() throws Exception {
-        copyOneByOne(stream(2));
+        copyOneByOne(stream(ScalingPolicy.byEventRate(1_000_000, 2, 2)));
         assertEquals(Map.of(
                 EpochStep.WRITTEN, EPOCHS, EpochStep.RECORDED, EPOCHS, EpochStep.COMMITTED, EPOCHS), steps);
     }
