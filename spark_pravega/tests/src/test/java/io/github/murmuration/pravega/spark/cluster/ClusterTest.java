@@ -66,7 +66,7 @@ class ClusterTest extends SparkTest {
 
     @BeforeEach
     void makeRoomForACluster() {
-        target = stream(2);
+        target = stream(NEEDS_TRANSACTIONS);
         spark().stop();
     }
 

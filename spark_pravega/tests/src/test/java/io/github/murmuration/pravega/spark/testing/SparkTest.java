@@ -44,6 +44,8 @@ public abstract class SparkTest {
             .add("stream", DataTypes.StringType)
             .add("routing_key", DataTypes.StringType)
             .add("event", DataTypes.StringType);
+    /** Of two segments, which could change at any time: so small epochs are not appended. */
+    protected static final ScalingPolicy NEEDS_TRANSACTIONS = ScalingPolicy.byEventRate(1_000_000, 2, 2);
     private static final AtomicInteger STREAMS = new AtomicInteger();
     private static SparkSession spark;
     private static StreamManager streams;

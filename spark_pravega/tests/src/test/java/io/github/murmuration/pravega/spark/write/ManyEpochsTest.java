@@ -12,7 +12,6 @@ import io.github.murmuration.pravega.spark.testing.LoggedSteps;
 import io.github.murmuration.pravega.spark.testing.OpenTransactions;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
 import io.github.murmuration.pravega.spark.write.epoch.EpochStep;
-import io.pravega.client.stream.ScalingPolicy;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -65,7 +64,7 @@ class ManyEpochsTest extends SparkTest {
 
     @Test
     void epochsInTransactionsLeaveNothing() throws Exception {
-        copyOneByOne(stream(ScalingPolicy.byEventRate(1_000_000, 2, 2)));
+        copyOneByOne(stream(NEEDS_TRANSACTIONS));
         assertEquals(Map.of(
                 EpochStep.WRITTEN, EPOCHS, EpochStep.RECORDED, EPOCHS, EpochStep.COMMITTED, EPOCHS), steps);
     }
