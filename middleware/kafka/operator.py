@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from confluent_kafka import TopicPartition
+from confluent_kafka import KafkaError, TopicPartition
 from confluent_kafka.admin import NewPartitions
 
 from common.settings import Settings
 from middleware.admin import await_done
 from middleware.data import Position
-from middleware.kafka.cluster import Cluster
+from middleware.kafka.cluster import NOT_SETTLED, Cluster
 
 
 class KafkaOperator:
@@ -32,7 +32,11 @@ class KafkaOperator:
     def scale(self, stream: str, partitions: int) -> None:
         """Adds partitions to those that there are."""
         topic = self._cluster.topic(stream)
-        self._admin.create_partitions([NewPartitions(topic, partitions)])[topic].result()
+        wanted = NewPartitions(topic, partitions)
+        self._cluster.once_settled(
+            lambda: self._admin.create_partitions([wanted])[topic].result(), f"cannot add partitions to {topic}",
+            passing=(*NOT_SETTLED, KafkaError.INVALID_REPLICATION_FACTOR),
+        )
         await_done(f"scaling {stream}", lambda: len(self._topics()[topic].partitions) == partitions)
 
     def _topics(self) -> dict[str, Any]:
