@@ -6,6 +6,7 @@ What Python reads or writes of every tweet is a Struct, which costs half of what
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict, get_args
 
 import msgspec
@@ -166,6 +167,11 @@ def sent_at(event: bytes) -> float | None:
         return None
     us = sent.ingest.sent_at_us if sent.ingest else sent.min_sent_us
     return None if us is None else us / 1e6
+
+
+def first_sent_at(events: Iterable[bytes]) -> float | None:
+    """The earliest `sent_at` of these events; None where none tells."""
+    return min((at for at in map(sent_at, events) if at is not None), default=None)
 
 
 hashtag_count = msgspec.json.Decoder(Count).decode

@@ -18,9 +18,9 @@ from typing import Any
 
 from common.modules import STARTED_BY
 from tests.stack import ROOT
+from tests.tree import PARTS
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
-PARTS = tuple(sorted(path.parent.name for path in ROOT.glob("*/__init__.py")))
 CONTRACTS: list[dict[str, Any]] = PROJECT["importlinter"]["contracts"]
 FORBIDDEN = {
     (source, target)

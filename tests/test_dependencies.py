@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-ROOT = Path(__file__).parent.parent
+from tests.stack import ROOT
+from tests.tree import tracked
+
 MAVEN = "{http://maven.apache.org/POM/4.0.0}"
 OUR_OWN = ("murmuration", "io.github.murmuration", "${project.groupId}")
 
 Pins = set[tuple[str, str]]
-
-
-def tracked(pattern: str) -> list[Path]:
-    names = subprocess.run(["git", "ls-files", pattern], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [file for name in names.splitlines() if (file := ROOT / name).exists()]
 
 
 def named_in_docs(text: str) -> Pins:

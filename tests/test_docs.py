@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 
-ROOT = Path(__file__).parent.parent
-
-
-def pages() -> list[Path]:
-    listed = subprocess.run(["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [page for name in listed.splitlines() if (page := ROOT / name).exists()]
+from tests.stack import ROOT
+from tests.tree import tracked
 
 
 def anchors(page: Path) -> set[str]:
@@ -23,7 +18,7 @@ def anchors(page: Path) -> set[str]:
 
 def test_every_link_within_the_repository_leads_somewhere() -> None:
     broken = []
-    for page in pages():
+    for page in tracked("*.md"):
         for number, line in enumerate(page.read_text().splitlines(), 1):
             for target in re.findall(r"\]\(([^)\s]+)\)", line):
                 path, _, anchor = target.partition("#")
@@ -36,7 +31,7 @@ def test_every_link_within_the_repository_leads_somewhere() -> None:
 
 def test_every_page_of_docs_is_in_its_index() -> None:
     index = (ROOT / "docs/README.md").read_text()
-    missing = [page.name for page in pages() if page.parent == ROOT / "docs" and page.name != "README.md"
+    missing = [page.name for page in tracked("*.md") if page.parent == ROOT / "docs" and page.name != "README.md"
                and f"({page.name})" not in index]
     assert missing == []
 
@@ -64,8 +59,7 @@ def test_the_table_of_folders_is_the_tree() -> None:
 
 def folders() -> set[str]:
     """Tracked folders of two levels, and those below DEEPER."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    parts = {Path(name).parent.parts for name in listed.splitlines()}
+    parts = {file.relative_to(ROOT).parent.parts for file in tracked()}
     return {
         "/".join(part[:depth]) for part in parts for depth in range(1, len(part) + 1)
         if depth == 1 or (part[0] not in ONE_ROW and not part[0].startswith(".")

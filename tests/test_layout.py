@@ -10,8 +10,8 @@ from common.settings import MIDDLEWARE_OFFSETS, MiddlewarePort
 from deploy.local.middlewares import deployment
 from middleware.registry import driver, registry
 from tests.stack import ROOT
+from tests.tree import PARTS
 
-PARTS = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
 FOLDERS = ("middleware", "deploy/local")
 
 

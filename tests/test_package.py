@@ -16,17 +16,16 @@ import pytest
 
 from cli.main import COMMANDS
 from tests.stack import ROOT
+from tests.tree import PARTS, tracked
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-PACKAGES = {path.parent for path in ROOT.glob("*/__init__.py")}
 OF_THE_PROJECT = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE", "requirements.in")
 
 
 def sources() -> list[Path]:
     """Files of the checkout below its packages, as paths from its root on."""
-    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *PACKAGES], cwd=ROOT,
-                           capture_output=True, text=True, check=True).stdout.splitlines()
-    return [Path(name) for name in names if (ROOT / name).is_file()]
+    found = tracked("--cached", "--others", "--exclude-standard", "--", *PARTS)
+    return [file.relative_to(ROOT) for file in found]
 
 
 def pip(*words: str | Path) -> None:

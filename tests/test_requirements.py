@@ -11,11 +11,9 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
-PARTS = (
-    "audit", "cli", "common", "consumers", "deploy", "ingest", "loadgen", "middleware",
-    "search", "spark_jobs", "status", "web",
-)
+from tests.stack import ROOT
+from tests.tree import PARTS
+
 RUN = ["requirements.in", *(str(path.relative_to(ROOT)) for path in ROOT.glob("middleware/*/requirements.in"))]
 """What runs, with what each middleware needs."""
 

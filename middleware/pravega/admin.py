@@ -7,7 +7,7 @@ import time
 
 from common.settings import Durability, Settings
 from common.storage.held import Held
-from common.tweets import sent_at
+from common.tweets import first_sent_at
 from middleware.admin import Admin
 from middleware.data import DataPlane, Position
 from middleware.errors import MiddlewareError, Unreachable
@@ -86,10 +86,9 @@ class PravegaAdmin(Admin):
         with raising(Unreachable, f"cannot read the first events of {stream}"):
             reader = self._connection.client().reader(stream)
             try:
-                sent = [sent_at(event) for event in first_events(reader, head, end)]
+                oldest = first_sent_at(first_events(reader, head, end))
             finally:
                 reader.close()
-        oldest = min((at for at in sent if at is not None), default=None)
         return Held(stream, cuts.bytes_between(head, end), self._settings.stream_retention_bytes, "bytes", oldest)
 
     def retention_used(self, stream: str, position: Position) -> float | None:

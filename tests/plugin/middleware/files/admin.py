@@ -6,7 +6,7 @@ import time
 
 from common.settings import Durability, Settings
 from common.storage.held import Held
-from common.tweets import sent_at
+from common.tweets import first_sent_at
 from middleware.admin import Admin
 from middleware.data import DataPlane, Position
 from middleware.errors import MiddlewareError, Unreachable
@@ -52,8 +52,7 @@ class FilesAdmin(Admin):
     def held(self, stream: str) -> Held:
         """When an event was written is not kept: the first ones of the partitions may tell."""
         bounds = self._data.head(stream).offsets, self._data.end(stream).offsets
-        sent = [sent_at(event) for event in self._connection.ask("first", stream)]
-        oldest = min((at for at in sent if at is not None), default=None)
+        oldest = first_sent_at(self._connection.ask("first", stream))
         holds = sum(end - head for head, end in zip(*(each.values() for each in bounds), strict=True))
         return Held(stream, holds, self._settings.stream_retention_bytes, "bytes", oldest)
 
