@@ -7,11 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 
-import msgspec
 import redis
 
 from audit.bounded_reader import BoundedReader, latest, reading
-from audit.events import rejected_event, stamp_of
+from audit.events import stamp_of
 from audit.ledgers.ranking import RankingLedger
 from audit.ledgers.run import Cuts, Finding, RunLedger
 from audit.ledgers.scratch import Pending, Scratch, Seen
@@ -24,11 +23,13 @@ from common.tweets import (
     ENRICHED,
     HASHTAG_COUNTS,
     RAW,
+    REFUSALS,
     REJECTED,
     Ingest,
     Reader,
     RejectedEvent,
     enriched_tweet,
+    rejected_event,
 )
 from ingest.manifest import Manifest
 from middleware.data import Start
@@ -158,7 +159,7 @@ class Collector:
             try:
                 tweet = enriched_tweet(event)
                 created = datetime.fromisoformat(tweet.created_at).timestamp()
-            except (msgspec.MsgspecError, ValueError):
+            except REFUSALS:
                 self._unreadable[ENRICHED] += 1
                 continue
             stamp, late = tweet.ingest, tweet.late
@@ -215,7 +216,7 @@ class Collector:
         for event, partition in zip(events, partitions, strict=True):
             try:
                 rejected = rejected_event(event)
-            except msgspec.MsgspecError:
+            except REFUSALS:
                 self._unreadable[REJECTED] += 1
                 continue
             stamp = rejected.ingest

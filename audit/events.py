@@ -5,13 +5,10 @@ from __future__ import annotations
 import msgspec
 import orjson
 
-from common.tweets import Ingest, RejectedEvent
+from common.tweets import REFUSALS, Ingest
 
 HEAD_BYTES = 1024
 """The stamp stands at the front of a raw event, so that its body need not be parsed."""
-
-rejected_event = msgspec.json.Decoder(RejectedEvent).decode
-"""An event of `tweets-rejected`. Raises msgspec.MsgspecError."""
 
 _stamp = msgspec.json.Decoder(Ingest).decode
 
@@ -24,6 +21,6 @@ def stamp_of(event: bytes) -> Ingest | None:
             stamp = _stamp(event[len(b'{"ingest":'):end + 1])
         else:
             stamp = msgspec.convert(orjson.loads(event)["ingest"], Ingest)
-    except (orjson.JSONDecodeError, msgspec.MsgspecError, KeyError, TypeError):
+    except (*REFUSALS, KeyError, TypeError):
         return None
     return stamp if stamp.seq >= 0 else None

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 
-import msgspec
 import redis
 
 from audit.bounded_reader import BoundedReader, TooLate, latest
 from audit.ledgers.ranking import RankingLedger
 from audit.ledgers.tallies import Bucket
 from common.settings import Settings
-from common.tweets import SlotCount, hashtag_count
+from common.tweets import REFUSALS, SlotCount, hashtag_count
 
 BUCKETS_PER_QUERY = 100
 
@@ -60,7 +59,7 @@ class RankingCounts:
         for event, partition in zip(events, partitions, strict=True):
             try:
                 count = hashtag_count(event)
-            except msgspec.MsgspecError:
+            except REFUSALS:
                 self.unreadable += 1
                 continue
             cut = self._reader.cuts.get(partition)

@@ -115,8 +115,14 @@ class RejectedEvent(Struct, gc=False):
 to_json = msgspec.json.Encoder().encode
 """A Struct as an event."""
 
+REFUSALS = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
+"""What a decoder raises for an event that it cannot read; a ValueError where a string is no UTF-8."""
+
 enriched_tweet = msgspec.json.Decoder(EnrichedTweet).decode
-"""An event of `tweets-enriched` as it was written. Raises msgspec.MsgspecError."""
+"""An event of `tweets-enriched` as it was written. Raises one of REFUSALS."""
+
+rejected_event = msgspec.json.Decoder(RejectedEvent).decode
+"""An event of `tweets-rejected` as it was written. Raises one of REFUSALS."""
 
 
 class _Count(Struct, tag_field="kind", gc=False):
@@ -163,7 +169,7 @@ def sent_at(event: bytes) -> float | None:
     where it does not tell."""
     try:
         sent = msgspec.json.decode(event, type=_Sent)
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+    except REFUSALS:
         return None
     us = sent.ingest.sent_at_us if sent.ingest else sent.min_sent_us
     return None if us is None else us / 1e6
@@ -175,4 +181,4 @@ def first_sent_at(events: Iterable[bytes]) -> float | None:
 
 
 hashtag_count = msgspec.json.Decoder(Count).decode
-"""An event of `hashtag-counts` as it was written. Raises msgspec.MsgspecError."""
+"""An event of `hashtag-counts` as it was written. Raises one of REFUSALS."""

@@ -17,7 +17,16 @@ from typing import TypeVar
 import msgspec
 
 from common.settings import Settings
-from common.tweets import REJECTED, REJECTED_EVENT_BYTES, Ingest, Reader, RejectedEvent, to_json
+from common.tweets import (
+    REFUSALS,
+    REJECTED,
+    REJECTED_EVENT_BYTES,
+    Ingest,
+    Reader,
+    RejectedEvent,
+    rejected_event,
+    to_json,
+)
 from middleware.data import Position
 from middleware.driver import Middleware
 from middleware.errors import MiddlewareError
@@ -26,9 +35,6 @@ from middleware.reread import reread
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-REFUSALS = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError)
-"""What a decoder raises for an event that it cannot read."""
 
 REMEMBERED = 100_000
 """Parked events that are known to be so. One that was forgotten and comes again is parked twice, and counts once."""
@@ -42,7 +48,6 @@ class _Stamped(msgspec.Struct):
 
 
 _stamped = msgspec.json.Decoder(_Stamped).decode
-_rejected = msgspec.json.Decoder(RejectedEvent).decode
 
 
 def readable(events: Sequence[bytes], decode: Callable[[bytes], T]) -> tuple[list[T], dict[int, str]]:
@@ -134,7 +139,7 @@ class Parking:
         end = middleware.data.end(REJECTED)
         with closing(reread(middleware, REJECTED, self._read_to)) as batches:
             for batch in batches:
-                self._remember(event for event in readable(batch, _rejected)[0] if event.stage == self._stage)
+                self._remember(event for event in readable(batch, rejected_event)[0] if event.stage == self._stage)
         self._read_to = end
         self._partitions.update(partitions)
 

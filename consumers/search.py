@@ -111,7 +111,7 @@ class Search:
 
 
 def storable_tweet(event: bytes) -> EnrichedTweet:
-    """An event of `tweets-enriched` that database and index can hold. Raises one of parking's REFUSALS."""
+    """An event of `tweets-enriched` that database and index can hold. Raises one of REFUSALS."""
     tweet = enriched_tweet(event)
     created_at_us(tweet)
     return tweet

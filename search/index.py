@@ -143,8 +143,13 @@ class Index:
     def shard_ids(self, number: int) -> list[int]:
         """Tweet ids of one shard's rows: an id that is there twice comes twice."""
         name = self._name(number)
-        ids = self._call(_distinct_ids, name)
-        return [*ids, *self._repeats(name, ids)] if self._count(name, "") > len(ids) else ids
+        pages = self._call(_pages_of_ids, name)
+        ids = list(chain.from_iterable(pages))
+        if self._count(name, "") > len(ids):  # or a row has come meanwhile
+            for page in pages:
+                if self._count(name, f"tweet_id >= {page[0]} and tweet_id <= {page[-1]}") > len(page):
+                    ids += self._repeats(name, page)
+        return ids
 
     def count(self) -> int:
         """Rows, repeats included."""
@@ -290,11 +295,11 @@ class Index:
             raise IndexDown(masked(f"{self._uri}: {error}")) from error
 
 
-def _distinct_ids(client: MilvusClient, name: str) -> list[int]:
-    """Tweet ids of a collection, each once."""
+def _pages_of_ids(client: MilvusClient, name: str) -> list[list[int]]:
+    """Tweet ids of a collection, each once and in order, in pages."""
     pages = client.query_iterator(name, batch_size=PAGE, output_fields=["tweet_id"], timeout=READ_TIMEOUT_S)
-    ids: list[int] = []
+    found: list[list[int]] = []
     while page := pages.next():
-        ids += [row["tweet_id"] for row in page]
+        found.append(sorted(row["tweet_id"] for row in page))
     pages.close()
-    return ids
+    return found

@@ -25,7 +25,7 @@ from pyspark.sql.streaming import StreamingQueryListener
 
 from common.telemetry.reports import StageTelemetry
 from common.tweets import REJECTED, Reason
-from spark_jobs.tally import SLOT_US, Tally
+from spark_jobs.tally import INSTANT_US, Tally
 from spark_jobs.transforms import TrendingCounters
 
 OBSERVED = "enriched"
@@ -44,11 +44,11 @@ def observed(enriched: DataFrame) -> DataFrame:
 
 
 def sent_at_us(tally: Tally) -> tuple[np.ndarray, np.ndarray]:
-    """When the events were sent, in µs, and how many at each of these times: the middle of a slot, and the newest."""
-    slots = sorted(tally.slots)
-    middle = np.array(slots, np.int64) * SLOT_US + SLOT_US // 2
+    """When the events were sent, in µs, and how many then: the middle of each instant, and the newest."""
+    instants = sorted(tally.instants)
+    middle = np.array(instants, np.int64) * INSTANT_US + INSTANT_US // 2
     middle[-1] = tally.newest["enriched"]
-    return middle, np.array([tally.slots[slot] for slot in slots], np.int64)
+    return middle, np.array([tally.instants[each] for each in instants], np.int64)
 
 
 class QueryTelemetry(StreamingQueryListener):
@@ -128,6 +128,6 @@ def record_batch(telemetry: StageTelemetry, tally: Tally, completed_us: int) -> 
     """Counts the batch. Events without a readable stamp, of unknown latency, are the counter `unstamped` only."""
     telemetry.pass_on(**{stage: newest for stage, newest in tally.newest.items() if stage != "enriched"})
     telemetry.add(**tally.counts)
-    if tally.slots:
+    if tally.instants:
         sent, numbers = sent_at_us(tally)
         telemetry.record(sent, completed_us, numbers)

@@ -59,8 +59,7 @@ def well_formed(raw: bytes, max_hashtags: int) -> RawTweet | None:
         return None
     ingest, data = event.ingest, event.data
     tweet_id = int(data.id) if is_decimal(data.id) else INT64
-    if not (event.raw_base64 is event.oversize is UNSET and tweet_id < INT64
-            and 0 <= ingest.sent_at_us < INT64 and 0 <= ingest.seq < INT64):
+    if not (event.raw_base64 is event.oversize is UNSET and tweet_id < INT64):
         return None
     listed = data.entities.hashtags if data.entities else None
     if listed is None:

@@ -1,7 +1,7 @@
 """What is counted of the events that *enrich* has decided over: pure, so that Spark's Python workers load it quickly.
 
-Times are kept as the number of events by slot of `sent_at_us`, so that every event counts and a batch that catches up
-with a million of them stays small.
+Times are kept as the number of events by the instant of their `sent_at_us`, so that every event counts and a batch that
+catches up with a million of them stays small.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import orjson
 
 from spark_jobs.accept_or_reject import Outcome
 
-SLOT_US = 10_000
+INSTANT_US = 10_000
+"""Length of what counts as one moment."""
 
 
 @dataclass
@@ -24,8 +25,8 @@ class Tally:
     counts: Counter[str] = field(default_factory=Counter)
     """rejected, rejected_REASON, late, unstamped (of unknown latency), and bytes: the sizes of the raw events."""
 
-    slots: Counter[int] = field(default_factory=Counter)
-    """Stamped events by `sent_at_us` // SLOT_US."""
+    instants: Counter[int] = field(default_factory=Counter)
+    """Stamped events by `sent_at_us` // INSTANT_US."""
 
     newest: dict[str, int] = field(default_factory=dict)
     """The latest `sent_at_us` (µs) of all that completed *enriched* or was let through to a later stage."""
@@ -35,7 +36,7 @@ class Tally:
         """What became of some events, and how large they were together."""
         rejected = [outcome.reason for outcome in outcomes if outcome.reason]
         sent = [outcome.sent_at_us for outcome in outcomes if outcome.sent_at_us is not None]
-        tally = cls(Counter(f"rejected_{reason}" for reason in rejected), Counter(us // SLOT_US for us in sent))
+        tally = cls(Counter(f"rejected_{reason}" for reason in rejected), Counter(us // INSTANT_US for us in sent))
         tally.counts.update(
             rejected=len(rejected), late=sum(outcome.late for outcome in outcomes),
             unstamped=len(outcomes) - len(sent), bytes=bytes,
@@ -53,15 +54,15 @@ class Tally:
 
     def add(self, other: Tally) -> None:
         self.counts.update(other.counts)
-        self.slots.update(other.slots)
+        self.instants.update(other.instants)
         for stage, newest in other.newest.items():
             self.reach(stage, [newest])
 
     def to_json(self) -> str:
-        content = {"counts": self.counts, "slots": list(self.slots.items()), "newest": self.newest}
+        content = {"counts": self.counts, "instants": list(self.instants.items()), "newest": self.newest}
         return orjson.dumps(content).decode()
 
     @classmethod
     def from_json(cls, content: str) -> Tally:
         read = orjson.loads(content)
-        return cls(Counter(read["counts"]), Counter(dict(read["slots"])), read["newest"])
+        return cls(Counter(read["counts"]), Counter(dict(read["instants"])), read["newest"])

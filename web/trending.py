@@ -46,7 +46,7 @@ class Ranking(BaseModel):
     """Most frequent hashtags first."""
 
     window: Window
-    as_of: AwareDatetime = Field(description="end of the window, a multiple of 5 s")
+    as_of: AwareDatetime = Field(description="start of the window's last bucket, a multiple of 5 s")
     tweets: int = Field(ge=0, description="tweets in the window, with or without hashtags")
     hashtags: list[RankedHashtag]
 

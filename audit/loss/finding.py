@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from audit.loss.account import Run, lost
 from common.storage.lost import Lost, read_lost
-from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REJECTED, Ingest, Reader
+from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REFUSALS, REJECTED, Ingest, Reader
 from ingest.manifest import Manifest, read_manifests
 from middleware.driver import Middleware
 from middleware.readers import StreamReader
@@ -129,7 +129,7 @@ def _read(
         for event in (event for batch in batches for event in batch):
             try:
                 stamped = _stamped(event)
-            except msgspec.MsgspecError:
+            except REFUSALS:
                 continue  # it is nobody's tweet, or was parked with its stamp
             stamp = stamped.ingest if stamped.stage in stages else None
             if stamp and (run := runs.get(stamp.run)) and stamp.seq < run.acknowledged:
@@ -140,7 +140,7 @@ def _bucket(event: bytes) -> int | None:
     try:
         dated = _dated(event)
         return dated.bucket_start or _floored(datetime.fromisoformat(dated.created_at).timestamp())
-    except (msgspec.MsgspecError, ValueError):
+    except REFUSALS:
         return None
 
 

@@ -185,7 +185,9 @@ def test_a_parked_event_that_comes_after_it_was_waited_for(chain: Chain) -> None
         assert not missing(collector.round(until))
 
 
-@pytest.mark.parametrize("garbage", [b"\xff", b"[]", b'{"ingest": 5}', b'{"tweet_id":1}'])
+@pytest.mark.parametrize("garbage", [
+    b"\xff", b"[]", b'{"ingest": 5}', b'{"tweet_id":1}', b'{"stage":"\xff"}', b'{"kind":"\xff"}', b"[" * 100_000,
+])
 def test_what_cannot_be_read_is_counted_and_stops_nothing(chain: Chain, garbage: bytes) -> None:
     chain.flow("r", 50)
     before = {stream: len(chain.memory.events(stream)) for stream in chain.memory.logs}

@@ -173,6 +173,16 @@ def test_where_a_stream_has_several_partitions_no_order_is_relied_upon(memory, w
     assert ("new", 0, 9) in [(one.run, one.first_seq, one.last_seq) for one in find(memory, reader)]
 
 
+@pytest.mark.parametrize("stream", [ENRICHED, REJECTED])
+@pytest.mark.parametrize("garbage", [b"\xff", b'{"stage":"\xff"}', b"[" * 100_000])
+def test_what_cannot_be_read_is_nobodys(memory, stream, garbage):
+    (reader,) = SEARCH
+    before = [(one.first_seq, one.last_seq) for one in find(memory, reader)]
+    with memory.data.producer(stream) as producer:
+        producer.send("k", garbage)
+    assert [(one.first_seq, one.last_seq) for one in find(memory, reader)] == before
+
+
 def test_nobody_is_overtaken_who_has_read_what_is_gone(memory):
     with memory.data.consumer(ENRICHED, "search", start="head") as consumer:
         consumer.poll(100, 0)

@@ -109,7 +109,7 @@ def test_more_ids_than_milvus_returns_at_once(milvus: MilvusServer) -> None:
     ids = [(1 << 61) + 3 * i for i in range(20_000)]
     count = len(ids)
     block = IndexRows.of(ids, range(1, count + 1), np.tile(same, (count, 1)), ["en"] * count, [0] * count)
-    index.insert([block])
+    index.insert([block.take(np.random.default_rng(1).permutation(count))])  # Milvus pages by id, not by arrival
     index.insert([block.take(np.array([12_345]))])
     assert index.shards() == [0]
     assert sorted(index.ids()) == sorted([*ids, ids[12_345]])

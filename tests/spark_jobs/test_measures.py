@@ -24,8 +24,8 @@ from tests.stack import PORT_BASE, eventually
 PORT = PORT_BASE + 1201
 
 
-def test_events_are_in_the_middle_of_their_slot_and_the_newest_where_it_is():
-    sent, counts = sent_at_us(Tally(slots=Counter({105: 2, 100: 3}), newest={"enriched": 1_057_777}))
+def test_events_are_in_the_middle_of_their_instant_and_the_newest_where_it_is():
+    sent, counts = sent_at_us(Tally(instants=Counter({105: 2, 100: 3}), newest={"enriched": 1_057_777}))
     assert sent.tolist() == [1_005_000, 1_057_777]
     assert counts.tolist() == [3, 2]
 

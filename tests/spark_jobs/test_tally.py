@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from common.tweets import ENRICHED, REJECTED
 from spark_jobs.accept_or_reject import Outcome
-from spark_jobs.tally import SLOT_US, Tally
+from spark_jobs.tally import INSTANT_US, Tally
 
-TWEET = Outcome(b"{}", "1", ENRICHED, None, False, 5 * SLOT_US + 7)
-LATE = Outcome(b"{}", "2", ENRICHED, None, True, 9 * SLOT_US)
+TWEET = Outcome(b"{}", "1", ENRICHED, None, False, 5 * INSTANT_US + 7)
+LATE = Outcome(b"{}", "2", ENRICHED, None, True, 9 * INSTANT_US)
 UNSTAMPED = Outcome(b"{}", "3", REJECTED, "not-json", False, None)
-STAMPED = Outcome(b"{}", "4", REJECTED, "future", False, 10 * SLOT_US)
+STAMPED = Outcome(b"{}", "4", REJECTED, "future", False, 10 * INSTANT_US)
 ANCIENT = Outcome(b"{}", "5", REJECTED, "wrong-type", False, 0)
 
 
@@ -18,8 +18,8 @@ def test_what_is_counted():
     assert tally.counts == {
         "rejected": 2, "rejected_not-json": 1, "rejected_future": 1, "late": 1, "unstamped": 1, "bytes": 1234,
     }
-    assert tally.slots == {5: 2, 9: 1, 10: 1}
-    assert tally.newest == {"enriched": 10 * SLOT_US, "searchable": 9 * SLOT_US, "ranked": 5 * SLOT_US + 7}
+    assert tally.instants == {5: 2, 9: 1, 10: 1}
+    assert tally.newest == {"enriched": 10 * INSTANT_US, "searchable": 9 * INSTANT_US, "ranked": 5 * INSTANT_US + 7}
 
 
 def test_nothing_readable_reaches_nothing():

@@ -191,7 +191,7 @@ def test_each_event_yields_one_row_and_bad_ones_stop_nothing(spark: SparkSession
     rows = enriched(spark, [good[0], *bad, *good[1:]])
     assert Counter(row.stream for row in rows) == {ENRICHED: 3, REJECTED: len(bad)}
     assert tally(rows).counts["bytes"] == sum(map(len, good + bad))
-    assert tally(rows).slots.total() == len(rows) - tally(rows).counts["unstamped"]
+    assert tally(rows).instants.total() == len(rows) - tally(rows).counts["unstamped"]
 
 
 def test_a_tweet_dated_2030_leaves_all_counts_exact(spark: SparkSession, feed: Feed):

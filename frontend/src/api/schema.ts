@@ -725,7 +725,7 @@ export interface components {
              * @description with status 400: the parameters at fault
              * @default null
              */
-            errors: components["schemas"]["Problem.FieldError"][] | null;
+            errors?: components["schemas"]["Problem.FieldError"][] | null;
             /**
              * Status
              * @description the HTTP status
@@ -795,7 +795,7 @@ export interface components {
             /**
              * As Of
              * Format: date-time
-             * @description end of the window, a multiple of 5 s
+             * @description start of the window's last bucket, a multiple of 5 s
              */
             as_of: string;
             /** Hashtags */

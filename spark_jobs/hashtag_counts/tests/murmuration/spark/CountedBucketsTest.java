@@ -5,8 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
-import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.Test;
 import scala.Tuple3;
 
@@ -45,28 +43,6 @@ class CountedBucketsTest {
     void bucketsBefore1970BeginBeforeTheirTweets() {
         counts(tweet(1, -1));
         assertEquals(List.of(0L), timers);
-    }
-
-    /** 200,000 tweets in 100 batches: neither numbers nor sizes of what is read, written and kept depend on the ids. */
-    @Test
-    void whatIdsLookLikeCostsNothing() {
-        List<Long> snowflakes = cost(n -> (START + n / 2 - 1_288_834_974_657L) << 22 | n & 1);
-        Random random = new Random(1);
-        assertEquals(snowflakes, cost(n -> n + 1));
-        assertEquals(snowflakes, cost(n -> random.nextLong() >>> 1));
-    }
-
-    /** Entries and bytes written, bytes kept. */
-    private static List<Long> cost(LongUnaryOperator ids) {
-        MapInMemory state = new MapInMemory();
-        for (int batch = 0; batch < 100; batch++) {
-            CountedBuckets buckets = new CountedBuckets(COUNTING, state, end -> { });
-            for (long n = batch * 2000L; n < (batch + 1) * 2000L; n++) {
-                buckets.add(tweet(ids.applyAsLong(n), START + n / 2));
-            }
-            buckets.store();
-        }
-        return List.of((long) state.writes(), state.bytesWritten(), state.bytes());
     }
 
     /** The counts of whole buckets that a batch of these tweets tells of. */

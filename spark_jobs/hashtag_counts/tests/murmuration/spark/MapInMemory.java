@@ -11,22 +11,13 @@ import scala.jdk.javaapi.CollectionConverters;
 final class MapInMemory implements MapState<Long, byte[]> {
     private final Map<Long, byte[]> entries = new HashMap<>();
     private int writes;
-    private long bytesWritten;
 
     int writes() {
         return writes;
     }
 
-    long bytesWritten() {
-        return bytesWritten;
-    }
-
     int size() {
         return entries.size();
-    }
-
-    long bytes() {
-        return entries.values().stream().mapToLong(value -> value.length).sum();
     }
 
     @Override
@@ -48,7 +39,6 @@ final class MapInMemory implements MapState<Long, byte[]> {
     public void updateValue(Long key, byte[] value) {
         entries.put(key, value);
         writes++;
-        bytesWritten += value.length;
     }
 
     @Override
