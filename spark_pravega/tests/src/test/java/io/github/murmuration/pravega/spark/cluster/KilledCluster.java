@@ -22,9 +22,11 @@ import java.util.stream.Stream;
  * kill can take back: Spark writes a file for an epoch when it begins and another when it is done.
  */
 final class KilledCluster implements AutoCloseable {
-    private static final Duration START_LIMIT = Duration.ofSeconds(90);
-    /** Longer takes no epoch while nothing is dead. */
+    private static final Duration START_LIMIT = Duration.ofSeconds(180);
+    /** Longer takes no epoch while nothing is dead, on a machine where a driver starts within a third of it. */
     private static final Duration EPOCH_LIMIT = Duration.ofSeconds(30);
+    /** On a slower one, this many times as long as a driver needs to start: its executors have to start as well. */
+    private static final int STARTS_PER_EPOCH = 3;
     private static final Duration END_LIMIT = Duration.ofSeconds(60);
     private static final long POLL_MS = 5;
     private static final int LAST_LINES = 40;
@@ -48,6 +50,7 @@ final class KilledCluster implements AutoCloseable {
     private Progress progress = new Progress(-1, -1);
     private long movedAt;
     private long longestNanos;
+    private long epochLimitNanos = EPOCH_LIMIT.toNanos();
 
     /** @param folder of the checkpoint and of the drivers' logs, empty */
     KilledCluster(Path folder, long seed, long rows, String target) {
@@ -93,6 +96,11 @@ final class KilledCluster implements AutoCloseable {
         return Duration.ofNanos(longestNanos);
     }
 
+    /** What an epoch could have taken at most. */
+    Duration epochLimit() {
+        return Duration.ofNanos(epochLimitNanos);
+    }
+
     /** What each driver has printed. */
     List<List<String>> logs() throws IOException {
         List<List<String>> logs = new ArrayList<>();
@@ -126,7 +134,9 @@ final class KilledCluster implements AutoCloseable {
             expect(System.nanoTime() - movedAt < START_LIMIT.toNanos(), "did not start within " + START_LIMIT);
             Thread.sleep(20 * POLL_MS);
         }
-        movedAt = System.nanoTime();
+        long started = System.nanoTime();
+        epochLimitNanos = Math.max(epochLimitNanos, STARTS_PER_EPOCH * (started - movedAt));
+        movedAt = started;
     }
 
     private boolean isTimeFor(Kill kill) throws IOException {
@@ -183,9 +193,9 @@ final class KilledCluster implements AutoCloseable {
             movedAt += pause;
             longestNanos = Math.max(longestNanos, pause);
             processes.addAll(driver().executors());
-        } else if (pause > EPOCH_LIMIT.toNanos()) {
+        } else if (pause > epochLimitNanos) {
             driver().printThreads();
-            expect(false, "made no progress for " + EPOCH_LIMIT);
+            expect(false, "made no progress for " + epochLimit());
         }
     }
 

@@ -66,8 +66,9 @@ class KilledClusterTest extends SparkTest {
                     .map(death -> firstRow(death, epochs)).collect(Collectors.toSet()));
             Map<KillStep, Integer> steps = steps(cluster, epochs, contents);
             steps.forEach((step, deaths) -> ALL_STEPS.merge(step, deaths, Integer::sum));
-            LOG.info("Seed {}: {} epochs; drivers killed: {}, executors: {}; the longest pause {}; {} events beside",
-                    seed, epochs.size(), steps, cluster.executorsKilled(), cluster.longestPause(), writtenBeside);
+            LOG.info("Seed {}: {} epochs; drivers killed: {}, executors: {}; the longest pause {} of at most {}; "
+                    + "{} events beside", seed, epochs.size(), steps, cluster.executorsKilled(), cluster.longestPause(),
+                    cluster.epochLimit(), writtenBeside);
 
             assertEquals(List.of(), contents.faults(ROWS, writtenBeside));
             assertEquals(KILLS, cluster.deaths().size());
