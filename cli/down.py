@@ -40,6 +40,9 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
             click.echo(f"instance {settings.instance} was not running")
     except manager.NotAnswering:  # it is among what is left, with everything that it started
         click.echo(f"the process manager of instance {settings.instance} does not answer: all is killed{stays}")
+    except ModuleNotFoundError:  # that of a middleware which Python's path no longer has
+        click.echo(f"middleware {settings.middleware} of instance {settings.instance} is not known here: all is killed"
+                   f"{stays}")
     for name in instances.end_leftovers(settings):
         click.echo(f"ended a leftover of the instance: {name}")
     if wipe:

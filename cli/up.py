@@ -17,7 +17,7 @@ from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
 from middleware.driver import Middleware
 from middleware.errors import MiddlewareError
-from middleware.registry import connect, registry
+from middleware.registry import connect, driver, registry
 
 STREAMS_SECONDS = 120.0
 LOOK_SECONDS = 2.0
@@ -40,6 +40,10 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     given = {"middleware": middleware, "durability": durability, "instance": instance}
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     wished = Settings.chosen(**flags)
+    try:
+        driver(wished.middleware)  # which the environment may have chosen
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
     if manager.is_running(wished):
         settings = Settings.load(instance=instance)
         state.recorded(settings)

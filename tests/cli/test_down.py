@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from cli.main import murmur
+from common.process import manager
 from common.settings import Settings
 
 SENTINEL = "s3ntinel"
@@ -45,6 +46,21 @@ def test_without_a_terminal_nothing_is_removed_unless_told_so(home: Path) -> Non
     assert file.exists()
     assert down("--wipe", "--yes").exit_code == 0
     assert not file.parent.parent.exists()
+
+
+def test_an_instance_ends_whose_middleware_is_no_longer_found(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(home, middleware="gone")
+    monkeypatch.setattr(manager, "is_running", lambda settings: True)
+    process = subprocess.Popen(["sleep", "300"], env={"MURMUR_SETTINGS": str(Settings(home=home).settings_file)})
+    try:
+        ended = down()
+        assert ended.exit_code == 0, ended.output
+        assert "gone of instance default is not known here" in ended.output
+        process.wait(10)
+        assert file.exists()
+    finally:
+        process.kill()
+        process.wait()
 
 
 @pytest.mark.parametrize("wrong", ["chosen", "saved", "torn", "null"])

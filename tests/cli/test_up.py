@@ -86,3 +86,11 @@ def test_on_a_running_instance_a_setting_that_would_not_take_effect_is_refused(
     assert "database_url" in refused.output
     assert "SENTINEL" not in refused.output
     assert "murmur down" in refused.output
+
+
+def test_a_middleware_that_is_not_there_is_refused_at_once(home: Path, started: list[Settings]) -> None:
+    refused = up(MURMUR_MIDDLEWARE="pravga")
+    assert refused.exit_code == 2
+    assert "unknown middleware 'pravga': choose one of pravega" in refused.output
+    assert not started
+    assert not home.exists()

@@ -10,7 +10,7 @@ from common.tweets import first_sent_at
 from middleware.admin import Admin
 from middleware.data import DataPlane, Position
 from middleware.errors import MiddlewareError, Unreachable
-from middleware.files.connection import Connection
+from middleware.files.connection import ANSWER_SECONDS, Connection
 
 PAUSE_S = 0.2
 LEAVE_SECONDS = 15.0
@@ -25,7 +25,7 @@ class FilesAdmin(Admin):
         deadline = time.monotonic() + timeout
         while True:
             try:
-                self._connection.ask("durability")
+                self._connection.ask("durability", within=max(0.0, min(ANSWER_SECONDS, deadline - time.monotonic())))
                 return
             except Unreachable:
                 if time.monotonic() > deadline:

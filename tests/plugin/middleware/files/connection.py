@@ -26,7 +26,7 @@ class Connection:
         self._link: Link | None = None
         self._lock = threading.Lock()
 
-    def ask(self, request: str, *arguments: Any) -> Any:
+    def ask(self, request: str, *arguments: Any, within: float = ANSWER_SECONDS) -> Any:
         """The answer of the server's method of this name. Raises Unreachable, and the MiddlewareError that it is."""
         with self._lock:
             try:
@@ -34,8 +34,8 @@ class Connection:
                     host, _, port = self.address.rpartition(":")
                     self._link = Client((host, int(port)))
                 self._link.send((request, arguments))
-                if not self._link.poll(ANSWER_SECONDS):
-                    raise TimeoutError(f"no answer within {ANSWER_SECONDS:.0f} s")
+                if not self._link.poll(within):
+                    raise TimeoutError(f"no answer within {within:.0f} s")
                 answer = self._link.recv()
             except (OSError, EOFError) as error:
                 self._drop()
