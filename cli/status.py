@@ -44,7 +44,7 @@ def as_text(found: dict[str, Any]) -> str:
     for process in found["processes"] or []:
         pid = process["pid"] or "-"
         mebibytes = f"{process['memory_bytes'] >> 20} MiB" if process["memory_bytes"] else "-"
-        lines.append(f"  {process['name']:<14} {process['state']:<9} pid {pid:<8} {mebibytes:>9}")
+        lines.append(f"  {process['name']:<16} {process['state']:<9} pid {pid:<8} {mebibytes:>9}")
     for name, where in (("database", "path"), ("index", "address")):
         lines.append(f"{name} {found[name][where]} ({kind(found[name]['durability'], found[name]['asked'])})")
     shares = (f"{name} {used(share)}" for name, share in found["retention"].items())

@@ -99,7 +99,7 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
 
 def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths, began: float) -> None:
     def show(process: Process, state: str) -> None:
-        click.echo(f"  {process.name:<14} {state} after {time.monotonic() - began:5.1f} s")
+        click.echo(f"  {process.name:<16} {state} after {time.monotonic() - began:5.1f} s")
 
     def show_late(process: Process) -> None:
         show(process, f"not ready (see `murmur logs {process.name} --instance {settings.instance}`)")
