@@ -7,6 +7,7 @@ What Python reads or writes of every tweet is a Struct, which costs half of what
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal, NotRequired, TypedDict, get_args
 
 import msgspec
@@ -52,6 +53,14 @@ Micros = Annotated[int, Meta(ge=0, lt=1 << 53)]
 
 MOST_COUNTED = 10_000_000
 """Tweets of one bucket: at two million a second a higher count is none."""
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def rfc3339(us: int) -> str:
+    """This moment, in µs since the epoch, in UTC and cut to milliseconds, as X writes `created_at`. Raises
+    OverflowError outside the years 1 to 9999."""
+    return (EPOCH + timedelta(microseconds=us)).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 class Ingest(Struct, gc=False):

@@ -11,7 +11,6 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from datetime import UTC, datetime
 from typing import TypeVar
 
 import msgspec
@@ -25,6 +24,7 @@ from common.tweets import (
     Reader,
     RejectedEvent,
     rejected_event,
+    rfc3339,
     to_json,
 )
 from middleware.data import Position
@@ -118,8 +118,8 @@ class Parking:
         kept = min(REJECTED_EVENT_BYTES, self._settings.max_event_bytes // 2)
         return RejectedEvent(
             reason="unreadable", event=base64.b64encode(event[:kept]).decode(), bytes=len(event),
-            sha256=hashlib.sha256(event).hexdigest(), ingest=ingest, rejected_at=_now(), stage=self._stage,
-            position=position,
+            sha256=hashlib.sha256(event).hexdigest(), ingest=ingest, rejected_at=rfc3339(time.time_ns() // 1000),
+            stage=self._stage, position=position,
         )
 
     def _as_sent(self, event: RejectedEvent) -> bytes:
@@ -155,7 +155,3 @@ class Parking:
                 "%d unreadable events are parked in %s; the last is %s: %s", self._untold, REJECTED, position, why
             )
             self._untold, self._told_at = 0, time.monotonic()
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

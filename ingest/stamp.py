@@ -5,11 +5,11 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 import orjson
 
+from common.tweets import rfc3339
 from ingest.sources.base import Payload, dump, examine, parse
 
 ARCHIVED = re.compile(
@@ -92,13 +92,8 @@ def created_now(payload: Payload, sent_at_us: int) -> Payload:
     if not isinstance(tweet, dict) or not isinstance(tweet.get("data"), dict):
         return payload
     try:
-        tweet["data"]["created_at"] = timestamp(sent_at_us)
-    except (ValueError, OverflowError, OSError):
+        tweet["data"]["created_at"] = rfc3339(sent_at_us)
+    except OverflowError:
         return payload
     dated = dump(tweet)
     return payload._replace(tweet=dated) if dated else payload
-
-
-def timestamp(us: int) -> str:
-    """RFC 3339 in UTC with milliseconds, as X writes it."""
-    return datetime.fromtimestamp(us / 1e6, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, Self, TypedDict
 
 import orjson
@@ -10,6 +10,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from common.settings import Settings
 from common.text import clean_text
+from common.tweets import rfc3339
 from search.encoder import Encoder
 from search.index import Index, IndexDown
 from search.store import Store
@@ -76,11 +77,10 @@ class TweetSearch:
 
 
 def _hit(distance: float, row: Any) -> Hit:
-    created = datetime.fromtimestamp(row.created_at_us / 1e6, UTC)
     return {
         "tweet_id": str(row.tweet_id),
         "text": row.text,
-        "created_at": created.isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "created_at": rfc3339(row.created_at_us),
         "author_id": row.author_id,
         "lang": row.lang,
         "hashtags": orjson.loads(row.hashtags),

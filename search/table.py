@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
 import orjson
 import sqlalchemy as sa
 
-from common.tweets import EnrichedTweet
+from common.tweets import EnrichedTweet, rfc3339
 
 _big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 _metadata = sa.MetaData()
@@ -43,7 +43,7 @@ def _since_epoch_us(written: str) -> int:
     if moment.tzinfo is None:
         raise ValueError(f"created_at is not in UTC: {written[:40]!r}")
     since_epoch_us = round(moment.timestamp() * 1e6)
-    datetime.fromtimestamp(since_epoch_us / 1e6, UTC)  # as results show it
+    rfc3339(since_epoch_us)  # as results show it
     return since_epoch_us
 
 

@@ -9,18 +9,27 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from common.remembered import remembered
 from common.text import clean_text
-from common.tweets import ENRICHED, REJECTED, REJECTED_EVENT_BYTES, EnrichedTweet, Reason, RejectedEvent, to_json
+from common.tweets import (
+    ENRICHED,
+    EPOCH,
+    REJECTED,
+    REJECTED_EVENT_BYTES,
+    EnrichedTweet,
+    Reason,
+    RejectedEvent,
+    rfc3339,
+    to_json,
+)
 from spark_jobs.raw import Origin, RawTweet, Rejection, examined
 from spark_jobs.raw_fast import is_utf8, well_formed
 
 _DATE, _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"
 _RFC3339 = re.compile(rf"{_DATE}[Tt ]{_TIME}(?:[Zz]|[+-][0-9]{{2}}:[0-9]{{2}})")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Rules(NamedTuple):
@@ -85,7 +94,7 @@ def _rejected(origin: Origin, reason: Reason, rules: Rules, now_us: int) -> Outc
         bytes=origin.bytes,
         sha256=origin.sha256 or hashlib.sha256(origin.body).hexdigest(),
         ingest=origin.ingest,
-        rejected_at=_rfc3339(now_us),
+        rejected_at=rfc3339(now_us),
     )
     sent_at_us = origin.ingest.sent_at_us if origin.ingest else None
     if sent_at_us is not None and rules.is_future(sent_at_us, now_us):
@@ -99,12 +108,8 @@ def _created(written: str) -> tuple[int, str]:
     if not _RFC3339.fullmatch(written):
         raise Rejection("wrong-type")
     try:
-        since = datetime.fromisoformat(written.upper()).astimezone(UTC) - _EPOCH
+        since = datetime.fromisoformat(written.upper()).astimezone(UTC) - EPOCH
     except (ValueError, OverflowError):
         raise Rejection("wrong-type") from None
     us = (since.days * 86_400_000 + since.seconds * 1000 + since.microseconds // 1000) * 1000
-    return us, _rfc3339(us)
-
-
-def _rfc3339(us: int) -> str:
-    return (_EPOCH + timedelta(microseconds=us)).isoformat(timespec="milliseconds")[:-6] + "Z"
+    return us, rfc3339(us)

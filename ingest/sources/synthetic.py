@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 import orjson
 
+from common.tweets import rfc3339
 from ingest.sources.base import Payload, Source
 from ingest.sources.phrases import EMOJI, LANGUAGES, USERS, load_topics, make_users
-from ingest.stamp import timestamp
 
 Size = Literal["lean", "full"]
 
@@ -165,7 +165,7 @@ class Synthetic(Source):
     def _created_at(self, ms: int) -> bytes:
         second, milliseconds = divmod(ms, 1000)
         if second != self._second:
-            self._second, self._second_text = second, timestamp(second * 1_000_000)[:-4].encode()
+            self._second, self._second_text = second, rfc3339(second * 1_000_000)[:-4].encode()
         return b"%b%03dZ" % (self._second_text, milliseconds)
 
 

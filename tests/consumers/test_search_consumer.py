@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from common.settings import Settings
-from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, to_json
+from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, rfc3339, to_json
 from consumers import search as search_module
 from consumers.search import Search, index_rows, reconcile
 from search import index as index_module
@@ -215,5 +215,5 @@ def test_no_event_stops_the_consumer(consumer: tuple[Search, Memory], event: byt
     else:
         tweet_id = enriched_tweet(event).tweet_id
         row = search._store.get([tweet_id])[tweet_id]
-        assert datetime.fromtimestamp(row.created_at_us / 1e6, UTC)
+        assert rfc3339(row.created_at_us)
         assert tweet_id in search._index.shard_ids(search._index.shard_of(row.position))

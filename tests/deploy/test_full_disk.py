@@ -11,13 +11,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import requests
 
 from common.settings import Port
+from common.tweets import rfc3339
 from deploy.local.processes.wait_ready import last_lines
 from middleware.registry import registry
 from tests.stack import PORT_BASE, ROOT, Stack, eventually
@@ -86,8 +86,8 @@ def fill(folder: Path) -> Path:
 
 def push(instance: Stack, text: str) -> int:
     """Status with which a tweet that is pushed is answered."""
-    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    tweet = {"data": {"id": str(time.time_ns() // 1000), "text": text, "author_id": "1", "created_at": now}}
+    now_us = time.time_ns() // 1000
+    tweet = {"data": {"id": str(now_us), "text": text, "author_id": "1", "created_at": rfc3339(now_us)}}
     return requests.post(
         f"{instance.url}/api/v1/tweets", data=json.dumps(tweet), timeout=30,
         headers={"Authorization": f"Bearer {instance.settings().ingest_token}"},

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.sources.base import examine
-from ingest.stamp import Stamper, created_now, read_line, timestamp
+from ingest.stamp import Stamper, created_now, read_line
 
 STAMPER = Stamper("replay", "run-1", 4096)
 STAMP = {"sent_at_us": 5, "source": "replay", "run": "run-1", "seq": 7}
@@ -88,7 +88,3 @@ def test_a_tweet_dated_now_keeps_everything_else() -> None:
         "data": {"id": "1", "created_at": "2026-09-21T14:13:20.123Z", "text": "x"}, "includes": {}}
     for unusable in (*UNUSABLE, b'{"data": 5}', b"{}"):
         assert created_now(examine(unusable), 5) == examine(unusable)
-
-
-def test_timestamps_have_milliseconds_always() -> None:
-    assert timestamp(1_790_000_000_000_000) == "2026-09-21T14:13:20.000Z"
