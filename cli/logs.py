@@ -8,7 +8,7 @@ import click
 
 from cli import options
 from common.process.child import program
-from deploy.local.processes.wait_ready import last_lines
+from common.storage.files import last_lines
 
 
 @click.command()

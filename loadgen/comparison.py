@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import median
+from statistics import median_low
 from typing import Any, NamedTuple
 
 from loadgen.report.page import write_report
@@ -35,7 +35,11 @@ class Variant(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """Median over the repetitions, in tweets/s; the lowest and the highest beside it. None: nothing passed."""
+    """Median over the repetitions that were judged, in tweets/s, and the lowest and the highest of them.
+
+    Of an even number it is the lower of the two in the middle, which did pass. None: nothing passed. `of`: repetitions,
+    those of which everything was broken among them.
+    """
 
     variant: Variant
     capacity: float | None
@@ -82,13 +86,17 @@ def ranking(runs: Sequence[Mapping[str, Any]], across: bool) -> list[Ranked]:
     variants([v.middleware for v in by_variant], [v.durability for v in by_variant], across)
     rows = []
     for variant, capacities in by_variant.items():
-        passes = [found["highest_pass"] or 0.0 for found in capacities]
-        middle = median(passes)
+        passes = [found["highest_pass"] or 0.0 for found in capacities if is_judged(found)] or [0.0]
         rows.append(Ranked(
-            variant, middle or None, min(passes) or None, max(passes) or None,
+            variant, median_low(passes) or None, min(passes) or None, max(passes) or None,
             sum(bool(found["converged"]) for found in capacities), len(capacities),
         ))
     return sorted(rows, key=lambda row: -(row.capacity or 0.0))
+
+
+def is_judged(capacity: Mapping[str, Any]) -> bool:
+    """Whether any rate passed or failed; without, all experiments were broken, and nothing is known."""
+    return capacity["highest_pass"] is not None or capacity["lowest_fail"] is not None
 
 
 def keep(folder: Path, runs: list[Run], across: bool) -> None:

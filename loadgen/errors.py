@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Self
+
+from common.storage.files import last_lines
+
 
 class DiskShort(Exception):
     """An experiment could fill the disk."""
 
 
 class GeneratorFailed(Exception):
-    """A generator process ended by itself, or did not start; the message holds the end of its log."""
+    """A generator process, or the users, ended by themselves, or did not start; the message holds the end of the log.
+    """
+
+    @classmethod
+    def ended(cls, who: str, log: Path) -> Self:
+        return cls("\n".join([f"{who} ended:", *last_lines(log, 5)]))
 
 
 class StackBroken(Exception):

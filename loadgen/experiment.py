@@ -16,6 +16,7 @@ from typing import Protocol
 import redis
 
 from common.settings import Settings
+from common.telemetry.latency import KEPT_SECONDS
 from common.tweets import STAGES
 from loadgen.judge.verdict import DRAIN_SECONDS, LEAST_SECONDS, is_hopeless, judge, must_extend
 from loadgen.load.generator_processes import Load, processes_for, remove_runs
@@ -34,6 +35,9 @@ BURST_SECONDS, CATCH_UP_SECONDS = 300.0, 600.0
 
 REPORT_SECONDS = 5.0
 """How long a stage may take to say what it completed: Spark says it aside, and each process twice a second."""
+
+LONGEST_SECONDS = float((KEPT_SECONDS - DRAIN_SECONDS - REPORT_SECONDS) // 2 // 60 * 60)
+"""Of an interval, which may be doubled: the latencies of its first second are still there when it is judged."""
 
 AUDIT_SECONDS, AUDITED_PER_S = 60.0, 10_000
 """How long an audit may wait for what is missing, and how many tweets it reads in a second at least."""
@@ -104,8 +108,9 @@ class Experiment:
         self._load.end_at(self._end)
         offered, idle = _difference(self._offered(), offered), idle_share(host, host_cpu())
         spent, tweets = between(used, self._cpu(before)), _published(self._counters.since(), counted)
-        users = self._users.finish()
+        self._users.stop()
         gone = self._drain()
+        users = self._users.finish()
         if self._is_burst:  # its work is done afterwards
             spent, tweets = between(used, self._cpu(before)), self._load.acknowledged()
         expected = self._load.scheduled(self._end) - self._load.scheduled(self._first)
@@ -136,6 +141,7 @@ class Experiment:
         over = False
         while not over:
             self._load.check()
+            self._users.check()
             over = time.time() >= end
             sample = self._sample()
             self._watch(phase, sample)

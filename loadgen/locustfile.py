@@ -2,7 +2,7 @@
 
 Viewers look at the ranking, listeners keep an event stream open, searchers ask now what others ask and now something
 of their own, pushers send tweets. Every answer is checked, not only counted. Without `--host` it is the instance that
-MURMUR_INSTANCE names (`default`). To find the maximum with Locust alone, add the shape of climb.py.
+MURMUR_INSTANCE names (`default`). To find the maximum with Locust alone, add locust_search.py.
 """
 
 from __future__ import annotations

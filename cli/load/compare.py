@@ -19,7 +19,7 @@ from cli.load.display import Display, capacity_as_text, unquiet_as_text
 from common import modules
 from common.process.child import python
 from deploy.local import checkout
-from loadgen.comparison import MixedDurability, Run, Variant, as_results, keep, variants
+from loadgen.comparison import MixedDurability, Run, Variant, as_results, is_judged, keep, variants
 from loadgen.comparison import compare as alternate
 from loadgen.find_max import search
 from loadgen.report.result import Spec
@@ -69,6 +69,9 @@ def compare(middlewares: list[str], durabilities: list[str], across: bool, repea
     """Find the capacity on each middleware, with the same application, in alternation.
 
     Starts an instance for each search and removes it afterwards. Middlewares are ranked within one durability class.
+
+    Ends with 0 if each search found a rate that passed, with 3 if one found nothing because its experiments were
+    broken, and with 1 otherwise.
     """
     try:
         compared = variants(middlewares, durabilities, across)
@@ -86,11 +89,22 @@ def compare(middlewares: list[str], durabilities: list[str], across: bool, repea
     content = alternate(compared, repeat, once, lambda runs: keep(out, runs, across))
     if as_json:
         click.echo(json.dumps(as_results(content, across), allow_nan=False))
-        return
-    for run in content:
-        click.echo(f"{run['middleware']} ({run['durability']}), round {run['round']}: "
-                   f"{capacity_as_text(run['capacity'])}")
-    click.echo(f"{unquiet_as_text([e for run in content for e in run['experiments']])}{out / 'report.html'}")
+    else:
+        click.echo(as_text(content, out))
+    sys.exit(status(content))
+
+
+def as_text(runs: list[Run], out: Path) -> str:
+    lines = [f"{run['middleware']} ({run['durability']}), round {run['round']}: {capacity_as_text(run['capacity'])}"
+             for run in runs]
+    unquiet = unquiet_as_text([experiment for run in runs for experiment in run["experiments"]])
+    return "\n".join([*lines, f"{unquiet}{out / 'report.html'}"])
+
+
+def status(runs: list[Run]) -> int:
+    if not all(is_judged(run["capacity"]) for run in runs):
+        return options.BROKEN
+    return 0 if all(run["capacity"]["highest_pass"] for run in runs) else 1
 
 
 @contextmanager

@@ -12,6 +12,7 @@ import click
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
+from loadgen.experiment import LONGEST_SECONDS
 from loadgen.find_max import search
 from loadgen.report.result import Spec
 from loadgen.stack import running
@@ -22,7 +23,7 @@ from loadgen.stack import running
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False),
               help="Folder for results.json and report.html.  [default: load-<time>]")
 @click.option("--first", default=1000.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
-@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=60),
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(60, LONGEST_SECONDS),
               help="How long each rate is measured, beside the confirmation.")
 @options.slo_ms
 @options.users

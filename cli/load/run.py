@@ -6,11 +6,13 @@ import json
 import sys
 
 import click
+import redis
 
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, as_text
-from loadgen.experiment import Experiment
+from loadgen.errors import GeneratorFailed, StackBroken
+from loadgen.experiment import LONGEST_SECONDS, Experiment
 from loadgen.judge.verdict import LEAST_SECONDS
 from loadgen.observe.environment import check_disk, described
 from loadgen.report.result import Spec
@@ -19,7 +21,7 @@ from loadgen.stack import ensure_warm, running
 
 @click.command()
 @click.option("--rate", required=True, type=click.FloatRange(min=0, min_open=True), help="Tweets per second.")
-@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(min=1),
+@click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(1, LONGEST_SECONDS),
               help="How long the interval that is judged lasts; below 60 it is a burst, without a judgement of growth.")
 @options.slo_ms
 @options.users
@@ -47,8 +49,14 @@ def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, se
         rate, float(int(seconds)), 0.0 if seconds < LEAST_SECONDS else float(int(settle_s)), slo_ms,
         payload, users=users, processes=processes,  # type: ignore[arg-type]
     )
-    result = Experiment(found, spec, display.sampled).run()
-    display.close()
+    try:
+        result = Experiment(found, spec, display.sampled).run()
+    except (StackBroken, GeneratorFailed, redis.RedisError) as error:
+        click.echo(json.dumps({"verdict": "broken", "reason": str(error)}) if as_json else f"broken: {error}",
+                   err=not as_json)
+        sys.exit(options.BROKEN)
+    finally:
+        display.close()
     if as_json:
         click.echo(json.dumps({**result.as_json(), "environment": described(found.settings)}, allow_nan=False))
     else:

@@ -6,7 +6,7 @@ import fcntl
 import os
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -36,6 +36,14 @@ def log_file(path: Path, most: int) -> IO[bytes]:
     if file.tell() > most:
         file.truncate(0)
     return file
+
+
+def last_lines(log: Path, count: int) -> list[str]:
+    """The last lines of a log, of some hundred bytes each; empty if there is none."""
+    with suppress(FileNotFoundError), log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - 500 * count))
+        return file.read().decode(errors="replace").splitlines()[-count:]
+    return []
 
 
 @contextmanager

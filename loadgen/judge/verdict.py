@@ -35,7 +35,7 @@ a backlog shows better what it can do."""
 class Finding:
     """One condition. `holds` is None where it was not judged; `stage` is the one at fault.
 
-    `asked` is False where it is none of the experiment's conditions: growth, of a burst.
+    `asked` is False where it is none of the experiment's conditions: growth, of a burst; the audit, by Locust alone.
     """
 
     holds: bool | None
@@ -195,6 +195,8 @@ def _slowest(p99: Mapping[str, float | None], stage: str) -> str:
 
 
 def _audit(evidence: Evidence) -> Finding:
+    if evidence.audit is None:
+        return Finding(None, "not audited", asked=False)
     if isinstance(evidence.audit, Unjudged):
         return Finding(None, f"not audited: {evidence.audit.reason}")
     wrong = {stage: found for stage, found in evidence.audit.items() if found.missing or found.duplicated}

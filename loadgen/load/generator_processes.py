@@ -87,8 +87,7 @@ class Load:
         """Raises GeneratorFailed if a process has ended with an error."""
         for process in [] if self._stopped else self._processes:
             if process.poll():
-                lines = self._log.read_text(errors="replace").strip().splitlines()[-5:]
-                raise GeneratorFailed("a generator ended:\n" + "\n".join(lines))
+                raise GeneratorFailed.ended("a generator", self._log)
 
     def end_at(self, second: float) -> None:
         """Nothing is scheduled from then on; what was scheduled before is still published."""

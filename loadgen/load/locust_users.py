@@ -14,6 +14,7 @@ from typing import Any
 from common.process.child import await_end, ends_with_parent
 from common.settings import Settings
 from common.storage import files
+from loadgen.errors import GeneratorFailed
 
 LOCUSTFILE = Path(__file__).parent.with_name("locustfile.py")
 STOP_SECONDS = 15.0
@@ -29,6 +30,7 @@ class Users:
 
     def __init__(self, settings: Settings, count: int) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._stopped = False
         if not count:
             return
         self._folder = tempfile.TemporaryDirectory(prefix="murmur-users-")
@@ -37,7 +39,8 @@ class Users:
             "--users", str(count), "--spawn-rate", str(max(1, count / 5)), "--csv", f"{self._folder.name}/users",
             "--loglevel", "WARNING", "Viewer", "Listener", "Searcher",
         ])
-        with files.log_file(settings.log_dir / "users.log", settings.log_max_bytes) as log:
+        self._log = settings.log_dir / "users.log"
+        with files.log_file(self._log, settings.log_max_bytes) as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 env={**os.environ, "MURMUR_INSTANCE": settings.instance},
@@ -46,6 +49,17 @@ class Users:
     @property
     def pids(self) -> dict[str, int]:
         return {"users": self._process.pid} if self._process else {}
+
+    def check(self) -> None:
+        """Raises GeneratorFailed if they have ended by themselves."""
+        if self._process and not self._stopped and self._process.poll() is not None:
+            raise GeneratorFailed.ended("the users", self._log)
+
+    def stop(self) -> None:
+        """Tells them to end, and does not wait."""
+        self._stopped = True
+        if self._process and self._process.poll() is None:
+            self._process.terminate()
 
     def finish(self) -> dict[str, Any]:
         """Ends the users: requests, failures and latencies in ms by kind of request; empty without users."""
@@ -56,8 +70,8 @@ class Users:
         return read_stats(*(path.read_text() for path in tables)) if all(map(Path.exists, tables)) else {}
 
     def _end(self, seconds: float) -> None:
-        if self._process and self._process.poll() is None:
-            self._process.terminate()
+        self.stop()
+        if self._process:
             await_end([self._process], seconds)
 
     def __enter__(self) -> Users:

@@ -94,7 +94,9 @@ class Evidence:
     samples: tuple[Sample, ...]
     latency: Mapping[str, Latency]
     drained_s: Mapping[str, float | None] = field(default_factory=dict)
-    audit: Mapping[str, Audited] | Unjudged = Unjudged("nothing was audited")
+    audit: Mapping[str, Audited] | Unjudged | None = None
+    """None: nothing was to be audited."""
+
     is_burst: bool = False
     gave_up: bool = False
     """The interval ended early: too many of its tweets were late already."""

@@ -17,8 +17,8 @@ import pytest
 import requests
 
 from common.settings import Port
+from common.storage.files import last_lines
 from common.tweets import rfc3339
-from deploy.local.processes.wait_ready import last_lines
 from middleware.registry import registry
 from tests.stack import PORT_BASE, ROOT, Stack, eventually
 

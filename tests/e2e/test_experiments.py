@@ -34,7 +34,7 @@ def load_run(stack: Stack, *words: str) -> dict[str, Any]:
     return json.loads(output.strip().splitlines()[-1])
 
 
-def test_a_sustained_rate_passes_and_shows_its_anatomy(stack: Stack) -> None:
+def test_a_sustained_rate_passes_and_shows_where_its_time_goes(stack: Stack) -> None:
     found = load_run(stack, "--rate", "100", "--seconds", "60", "--users", "3")
     assert found["verdict"] == "pass", found["reason"]
     assert all(condition["holds"] for condition in found["conditions"].values())

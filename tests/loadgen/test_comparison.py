@@ -11,8 +11,12 @@ A, B = Variant("a", "fsync"), Variant("b", "fsync")
 
 def run(middleware: str, highest_pass: float | None, durability: str = "fsync", converged: bool = True
         ) -> dict[str, Any]:
-    return {"middleware": middleware, "durability": durability,
-            "capacity": {"highest_pass": highest_pass, "converged": converged}}
+    capacity = {"highest_pass": highest_pass, "lowest_fail": 400, "converged": converged}
+    return {"middleware": middleware, "durability": durability, "capacity": capacity}
+
+
+BROKEN = {"middleware": "a", "durability": "fsync",
+          "capacity": {"highest_pass": None, "lowest_fail": None, "converged": False}}
 
 
 def test_every_second_round_goes_back() -> None:
@@ -39,6 +43,12 @@ def test_the_median_ranks() -> None:
                     run("b", 90)], across=False)
     assert [(row.variant, row.capacity) for row in rows] == [(A, 110), (B, 90)]
     assert (rows[1].lowest, rows[1].highest, rows[1].converged, rows[1].of) == (None, 300, 2, 3)
+
+
+def test_a_search_that_was_broken_says_nothing_about_the_rate() -> None:
+    [row] = ranking([run("a", 100), BROKEN, run("a", 130), BROKEN], across=False)
+    assert row == (A, 100, 100, 130, 2, 4)
+    assert ranking([BROKEN], across=False) == [(A, None, None, None, 0, 1)]
 
 
 def test_results_of_unlike_classes_are_not_ranked() -> None:

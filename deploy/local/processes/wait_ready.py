@@ -8,10 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import suppress
-from pathlib import Path
 
 from common.process import manager
 from common.settings import Settings
+from common.storage.files import last_lines
 from deploy.local.processes.spec import Process
 
 POLL_SECONDS = 0.2
@@ -113,13 +113,3 @@ def _why(settings: Settings, name: str, what: str) -> str:
     return (f"{name} {what}. The end of its log:\n"
             + "\n".join(f"  {line}" for line in last_lines(log, LOG_LINES))
             + f"\nMore: `murmur logs {name} {again}`; then `murmur down {again}` and `up` again.")
-
-
-def last_lines(log: Path, count: int) -> list[str]:
-    """The last lines of a log; empty if there is none."""
-    try:
-        with log.open("rb") as file:
-            file.seek(max(0, log.stat().st_size - 500 * count))
-            return file.read().decode(errors="replace").splitlines()[-count:]
-    except FileNotFoundError:
-        return []

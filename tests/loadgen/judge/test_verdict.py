@@ -92,6 +92,7 @@ CASES = {
     "the audit was killed": (replace(GOOD, audit=KILLED), "broken", None, "audit"),
     "the audit of a burst was killed": (
         replace(GOOD, samples=samples(seconds=0), is_burst=True, audit=KILLED), "broken", None, "audit"),
+    "no audit was asked for": (replace(GOOD, audit=None), "pass", None, None),
     "what failed for sure failed, without an audit too": (
         replace(GOOD, latency=latency(searchable=2001), audit=KILLED), "fail", "searchable", "latency"),
     "what aged out is no loss": (

@@ -178,6 +178,18 @@ def test_a_generator_that_fails_is_told(load: Load, settings: Settings) -> None:
         load.check()
 
 
+def test_users_that_end_by_themselves_are_told(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import sys; sys.exit(input('Address in use'))"
+    monkeypatch.setattr(users_module, "ends_with_parent", lambda _: [sys.executable, "-c", program])
+    with Users(settings, 1) as users:
+        assert users._process
+        users._process.wait()
+        with pytest.raises(GeneratorFailed, match="Address in use"):
+            users.check()
+        users.stop()
+        users.check()
+
+
 def test_archive_and_manifest_of_a_run_are_removed(settings: Settings) -> None:
     for run in ("one", "two"):
         (settings.archive_dir / run).mkdir(parents=True)
