@@ -38,7 +38,6 @@ from search.index import Index
 from search.store import Store
 
 COUNTING: tuple[Reader, ...] = ("trending", "trending-consumer")
-LONGEST_ID = 1 << 63
 SEPARATOR = "\n"
 """Of the hashtags of a tweet, which hold no white space."""
 
@@ -163,9 +162,6 @@ class Collector:
                 self._unreadable[ENRICHED] += 1
                 continue
             stamp, late = tweet.ingest, tweet.late
-            if stamp.seq < 0 or not -LONGEST_ID <= tweet.tweet_id < LONGEST_ID:
-                self._unreadable[ENRICHED] += 1
-                continue
             ledger = self._ledger(stamp.run)
             self._place(ENRICHED, partition, ledger, stamp)
             if not ledger.enriched.add(stamp.seq):
@@ -220,7 +216,7 @@ class Collector:
                 self._unreadable[REJECTED] += 1
                 continue
             stamp = rejected.ingest
-            ledger = self._ledger(stamp.run) if stamp and stamp.seq >= 0 else None
+            ledger = self._ledger(stamp.run) if stamp else None
             if stamp and ledger:
                 self._place(REJECTED, partition, ledger, stamp)
             if rejected.stage != "enrich":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 import orjson
 
 from common.tweets import REFUSALS, Ingest
 
+FRONT = b'{"ingest":'
 HEAD_BYTES = 1024
 """The stamp stands at the front of a raw event, so that its body need not be parsed."""
 
@@ -15,12 +18,10 @@ _stamp = msgspec.json.Decoder(Ingest).decode
 
 def stamp_of(event: bytes) -> Ingest | None:
     """The `ingest` object of a raw event; None if it has none."""
-    start, end = event.find(b'{"ingest":'), event.find(b"}", 0, HEAD_BYTES)
+    if event.startswith(FRONT) and (end := event.find(b"}", 0, HEAD_BYTES)) > 0:
+        with suppress(*REFUSALS):  # a brace in a string of it is no end
+            return _stamp(event[len(FRONT):end + 1])
     try:
-        if start == 0 and end > 0:
-            stamp = _stamp(event[len(b'{"ingest":'):end + 1])
-        else:
-            stamp = msgspec.convert(orjson.loads(event)["ingest"], Ingest)
+        return msgspec.convert(orjson.loads(event)["ingest"], Ingest)
     except (*REFUSALS, KeyError, TypeError):
         return None
-    return stamp if stamp.seq >= 0 else None

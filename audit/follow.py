@@ -26,7 +26,7 @@ from common.addresses import masked
 from common.process import manager
 from common.process.garbage_collection import collect_never
 from common.settings import Settings
-from ingest.manifest import Manifest, read_manifests
+from ingest.manifest import Manifest, read_manifests, unreadable
 from middleware.data import Start
 from middleware.errors import MiddlewareError, StreamReplaced
 from search.index import IndexDown
@@ -54,9 +54,7 @@ def main() -> None:
             say({"following": settings.instance})
             for line in sys.stdin:
                 request = json.loads(line)
-                manifests = read_manifests(settings)
-                runs = {run: manifests[run] for run in request["runs"] or manifests}
-                say(answer(settings, collector, runs, time.monotonic() + request["timeout"]))
+                say(asked(settings, collector, request["runs"], time.monotonic() + request["timeout"]))
     except PASSING as error:
         say({"not_judged": reason(error)})
 
@@ -67,6 +65,15 @@ def is_up(settings: Settings) -> bool:
         return manager.is_running(settings)
     except manager.NotAnswering:
         return True
+
+
+def asked(settings: Settings, collector: Any, names: list[str] | None, until: float) -> dict[str, Any]:
+    """The answer for these runs, or for all, as far as what they have published is known."""
+    if names is None and (paths := unreadable(settings)):
+        return {"not_judged": f"the manifests of these runs cannot be read, so that nobody knows what they published: "
+                              f"{', '.join(path.name for path in paths)}; `--run` audits another one"}
+    manifests = read_manifests(settings)
+    return answer(settings, collector, {name: manifests[name] for name in names or manifests}, until)
 
 
 def answer(settings: Settings, collector: Any, runs: Mapping[str, Manifest], until: float) -> dict[str, Any]:

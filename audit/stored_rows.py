@@ -36,7 +36,7 @@ class Rows:
         self._next = self._since
         self._positions = Seqs()
         self._survivors: dict[int, tuple[int, int]] = {}
-        """By partition, of the first event with a row of its own: (ordinal, position)."""
+        """By partition, of the first event with a row of its own: (ordinal, tweet id)."""
 
         self._aged_out = 0
 
@@ -49,10 +49,13 @@ class Rows:
             self._next = max(self._next, int(rows.positions[-1]) + 1)
 
     def survived(self, partition: int, ordinal: int, tweet: int) -> None:
-        """An event that has a row of its own, or had it when rows were fetched."""
+        """An event that has a row of its own, or had it when rows were fetched.
+
+        It asks no server: events are handed out once, and one that failed here would be missing ever after.
+        """
         known = self._survivors.get(partition)
         if known is None or known[0] > ordinal:
-            self._survivors[partition] = ordinal, self._store.positions([tweet]).get(tweet, EVICTED)
+            self._survivors[partition] = ordinal, tweet
 
     def check(self, judged: Sequence[RunLedger]) -> dict[str, Finding]:
         """*stored* and *indexed*, of the rows fetched."""
@@ -95,8 +98,9 @@ class Rows:
         oldest = self._oldest()
         if oldest <= self._since:
             return
-        for partition, (ordinal, position) in self._survivors.items():
-            gone = sum(end - first for first, end in self._positions.absent(oldest, position))
+        positions = self._store.positions([tweet for _, tweet in self._survivors.values()])
+        for partition, (ordinal, tweet) in self._survivors.items():
+            gone = sum(end - first for first, end in self._positions.absent(oldest, positions.get(tweet, EVICTED)))
             for number, count in self._scratch.settle_before(partition, ordinal, but=gone).items():
                 self._numbered[number].aged_out += count
                 self._aged_out += count

@@ -162,10 +162,15 @@ def read_manifest(path: Path) -> Manifest | None:
 
 
 def read_manifests(settings: Settings) -> dict[str, Manifest]:
-    """Every run of the instance on this middleware, by name, the oldest first."""
+    """Every run of the instance on this middleware, by name, the oldest first; without what is `unreadable`."""
     found = [read_manifest(path) for path in _paths(settings)]
     runs = sorted((manifest for manifest in found if manifest), key=lambda manifest: manifest.started_at_us)
     return {manifest.run: manifest for manifest in runs}
+
+
+def unreadable(settings: Settings) -> list[Path]:
+    """Manifests that were written, and cannot be read any more: what their runs have published is not known."""
+    return [path for path in _paths(settings) if _size(path) > 2 * STATE_BYTES and read_manifest(path) is None]
 
 
 def prune_manifests(settings: Settings) -> None:
@@ -188,6 +193,13 @@ def held(settings: Settings) -> Held:
 
 def _paths(settings: Settings) -> list[Path]:
     return list(runs_dir(settings).glob("*.jsonl"))
+
+
+def _size(path: Path) -> int:
+    """0 of one that is gone; less than that of two states where its writing was cut off."""
+    with suppress(FileNotFoundError):
+        return path.stat().st_size
+    return 0
 
 
 def _head(manifest: Manifest) -> bytes:

@@ -97,8 +97,8 @@ def _buckets_not_counted(middleware: Middleware, reader: StreamReader) -> Iterat
     That is `allowed_lateness_s` before the newest that is shown; where none is, before the first run began.
     """
     settings = middleware.settings
-    shown = redis.Redis.from_url(settings.redis_address, decode_responses=True)
-    buckets = [int(key.rpartition(":")[2]) for key in shown.scan_iter(f"{settings.redis_prefix}bucket:*", 1000)]
+    with redis.Redis.from_url(settings.redis_address, decode_responses=True, socket_timeout=5) as shown:
+        buckets = [int(key.rpartition(":")[2]) for key in shown.scan_iter(f"{settings.redis_prefix}bucket:*", 1000)]
     with closing(reread(middleware, reader.stream)) as events:
         left = [_bucket(event) for event in next(events, [])]
     last = max(filter(None, left), default=_floored(time.time()))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 
 import pytest
 from msgspec import structs
 
+from audit import follow
 from audit.bounded_reader import TooLate
 from common.storage.lost import Lost, record_lost
 from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REJECTED, to_json
@@ -90,6 +92,22 @@ def test_a_repeat_in_a_stream_is_seen_there_only(chain: Chain, stream: str) -> N
     assert {name for name, finding in stages.items() if finding.duplicated} == (
         {"published"} if stream == RAW else {"enriched"})
     assert not missing(stages)
+
+
+def test_what_was_read_when_the_database_failed_is_not_missing(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:
+    chain.flow("r", 50)
+    positions, failures = chain.store.positions, iter([OSError("the server has gone")])
+
+    def fail(tweets: Iterable[int]) -> dict[int, int]:
+        if error := next(failures, None):
+            raise error
+        return positions(tweets)
+
+    monkeypatch.setattr(chain.store, "positions", fail)
+    monkeypatch.setattr(follow, "PAUSE_SECONDS", 0.05)
+    with chain.audit() as collector:
+        stages = follow.answer(chain.settings, collector, chain.manifests, time.monotonic() + 600)["stages"]
+    assert [stage["found"] for stage in stages.values()] == [50] * len(ALL)
 
 
 def test_a_repeat_in_the_database_is_seen_there_only(chain: Chain) -> None:

@@ -18,13 +18,13 @@ from click.testing import CliRunner
 
 from audit import follow, process, sink_repeats
 from audit.bounded_reader import TooLate
-from audit.follow import answer, complete
+from audit.follow import answer, asked, complete
 from audit.ledgers.run import Finding
 from audit.process import AuditProcess, NotJudged
 from audit.sink_repeats import legitimate
 from cli.audit import CLEAN, NOT_CLEAN, NOT_JUDGED, ONLY_LOST, as_text, audit, status
 from common.settings import Settings
-from ingest.manifest import Manifest
+from ingest.manifest import Manifest, ManifestWriter, manifest_path
 from middleware.errors import Unreachable
 from middleware.spark import SparkBinding
 from tests.audit.chain import ALL, Chain
@@ -154,6 +154,17 @@ def test_repeats_are_legitimate_of_a_sink_at_least_once(
     found: int, binding: SparkBinding, bound: int | None, allowed: int
 ) -> None:
     assert legitimate(found, binding, bound) == allowed
+
+
+def test_a_run_of_which_nobody_knows_what_it_published_is_named(chain: Chain) -> None:
+    chain.settings.state_dir.mkdir(parents=True, exist_ok=True)
+    ManifestWriter.create(chain.settings, "whole", "test", {}).close()
+    path = manifest_path(chain.settings, "torn")
+    path.write_bytes(manifest_path(chain.settings, "whole").read_bytes().replace(b"#", b"?"))
+    with chain.audit() as collector:
+        said = [asked(chain.settings, collector, names, time.monotonic() + 600) for names in (None, ["whole"])]
+    assert "torn.jsonl" in said[0]["not_judged"]
+    assert tuple(said[1]["stages"]) == ALL
 
 
 S = 1_000_000

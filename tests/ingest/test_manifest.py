@@ -4,7 +4,15 @@ from pathlib import Path
 import pytest
 
 from common.settings import Settings
-from ingest.manifest import STATE_BYTES, ManifestWriter, RunExists, held, read_manifests
+from ingest.manifest import (
+    STATE_BYTES,
+    ManifestWriter,
+    RunExists,
+    held,
+    manifest_path,
+    read_manifests,
+    unreadable,
+)
 
 
 @pytest.fixture
@@ -106,6 +114,14 @@ def test_a_run_that_did_not_even_begin_is_none(settings: Settings) -> None:
     writer = ManifestWriter.create(settings, "run-1", "synthetic", {})
     writer.path.write_bytes(b'{"run": "ru')
     assert read_manifests(settings) == {}
+    assert unreadable(settings) == []
+
+
+def test_one_that_was_written_and_cannot_be_read_is_told_from_that(settings: Settings) -> None:
+    finished(settings, "run-1")
+    path = manifest_path(settings, "run-1")
+    path.write_bytes(path.read_bytes().replace(b"#", b"?"))
+    assert unreadable(settings) == [path]
 
 
 def test_a_name_is_used_once(settings: Settings) -> None:
