@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from common import modules
-from common.process.child import python
+from common.process.child import ends_with_parent, python
 from common.settings import Settings
 from deploy.local import checkout
 
@@ -43,12 +43,14 @@ def main() -> int:
         url = Settings.load().url
         print(f"feeding {RATE} synthetic tweets a second", flush=True)
         source = subprocess.Popen(
-            python(modules.Cli.MURMUR, "ingest", "--source", "synthetic", "--rate", str(RATE)),
+            ends_with_parent(python(modules.Cli.MURMUR, "ingest", "--source", "synthetic", "--rate", str(RATE))),
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
         )
         await_first_tweet(url, source)
         print(f"\n  The page: {url}\n\nCtrl-C stops everything; the data stays.", flush=True)
-        return source.wait()
+        status = source.wait()
+        print("the source of tweets has ended: `./murmur ingest --source synthetic` shows why", file=sys.stderr)
+        return status
     except Stopped:
         return 0
     except subprocess.CalledProcessError as error:

@@ -101,18 +101,18 @@ class Settings(Place):
     partitions: int = Field(
         1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
     )
-    max_event_bytes: int = Field(1 << 20, description="largest event; the same on every middleware")
-    stream_retention_bytes: int = Field(8 << 30, description="bound of each stream; the oldest events go first")
+    max_event_bytes: int = Field(1 << 20, ge=1, description="largest event; the same on every middleware")
+    stream_retention_bytes: int = Field(8 << 30, ge=1, description="bound of each stream; the oldest events go first")
     publish_group_ms: int = Field(50, ge=1, description="how long the publisher groups events before it sends them")
 
     # -- ingest
-    archive_max_bytes: int = Field(4 << 30, description="bound of the archive; the oldest finished files go first")
-    archive_rotate_bytes: int = Field(64 << 20, description="size at which an archive file is closed and compressed")
+    archive_max_bytes: int = Field(4 << 30, ge=1, description="bound of the archive; oldest finished files go first")
+    archive_rotate_bytes: int = Field(64 << 20, ge=1, description="size at which a file is closed and compressed")
     manifests_max: int = Field(
         10_000, ge=1, description="bound of the manifests; the oldest finished runs without archive are forgotten first"
     )
     ingest_token: str = Field("", description="bearer token of POST /api/v1/tweets; empty: `murmur up` makes one")
-    ingest_max_body_bytes: int = Field(8 << 20, description="largest body of POST /api/v1/tweets")
+    ingest_max_body_bytes: int = Field(8 << 20, ge=1, description="largest body of POST /api/v1/tweets")
     x_bearer_token: str = Field("", description="token of the X API, for `murmur ingest --source x`")
     x_api_url: str = Field("https://api.x.com", description="where the X API is")
 
@@ -121,9 +121,9 @@ class Settings(Place):
     max_events_per_trigger: int | None = Field(
         None, ge=1, description="limit of a micro-batch, for catching up; unset: what the source can bound cheaply"
     )
-    allowed_lateness_s: int = Field(600, description="older tweets are stored and searchable, but not ranked")
-    future_tolerance_s: int = Field(120, description="tweets dated further ahead of sent_at_us are rejected")
-    watermark_slack_s: int = Field(180, description="disorder between partitions that loses no tweet")
+    allowed_lateness_s: int = Field(600, ge=0, description="older tweets are stored and searchable, but not ranked")
+    future_tolerance_s: int = Field(120, ge=0, description="tweets dated further ahead of sent_at_us are rejected")
+    watermark_slack_s: int = Field(180, ge=0, description="disorder between partitions that loses no tweet")
     max_hashtags: int = Field(100, ge=1, description="hashtags that a tweet keeps, which are its first")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
@@ -133,15 +133,15 @@ class Settings(Place):
     # -- consumers, search
     redis_url: str = Field("", description="address of Redis; empty: the local one")
     database_url: str = Field("", description="SQLAlchemy URL of the tweets; empty: SQLite in the instance's folder")
-    database_max_rows: int = Field(5_000_000, description="bound of the database; the oldest tweets go first")
+    database_max_rows: int = Field(5_000_000, ge=1, description="bound of the database; the oldest tweets go first")
     milvus_uri: str = Field("", description="address of Milvus; empty: the local Milvus Lite")
-    index_max_rows: int = Field(200_000, description="the index keeps the newest tweets, this many")
-    ranking_interval_ms: int = Field(500, description="longest time between two refreshes of the rankings in Redis")
+    index_max_rows: int = Field(200_000, ge=1, description="the index keeps the newest tweets, this many")
+    ranking_interval_ms: int = Field(500, ge=1, description="longest time between refreshes of the rankings in Redis")
     rankings_kept_s: int = Field(
         7200, ge=60, description="how long a bucket of the rankings is kept; below 3,900 their windows are cut off"
     )
     ranking_limit: int = Field(1000, ge=1, le=5000, description="hashtags kept in each published ranking")
-    search_cache_s: int = Field(30, description="how long a search result stays in Redis")
+    search_cache_s: int = Field(30, ge=1, description="how long a search result stays in Redis")
 
     # -- experiments
     slow_stage: Literal["", StageName, "generator"] = Field(

@@ -1,4 +1,4 @@
-"""What the processes of the stages have reported to Redis, merged by stage: see telemetry.py, which writes it."""
+"""What the processes of the stages have reported to Redis, merged by stage: see reports.py, which writes it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,28 @@
-"""How `murmur status` shows stores."""
+"""What `murmur status` shows and how it ends."""
 
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from cli import options, status
 from cli.status import stores_as_text
 from common.storage.held import Held
+
+UP, DOWN = {"name": "search", "state": "RUNNING", "pid": 7}, {"name": "spark", "state": "FATAL", "pid": None}
+
+
+@pytest.mark.parametrize(("processes", "ends_with"), [
+    ([UP, UP], 0), ([UP, DOWN], 1), ([DOWN], 1), ([], 1), (None, 0),  # nobody knows, and `down` is named
+])
+def test_it_ends_with_1_unless_everything_runs(
+    monkeypatch: pytest.MonkeyPatch, processes: list[dict[str, Any]] | None, ends_with: int
+) -> None:
+    monkeypatch.setattr(options, "known", lambda instance: None)
+    monkeypatch.setattr(status, "described", lambda settings: {"processes": processes})
+    assert CliRunner().invoke(status.status, ["--json"]).exit_code == ends_with
 
 
 def test_each_store_is_a_line() -> None:
