@@ -40,7 +40,7 @@ class SparkJobs(StrEnum):
 
 
 class Status(StrEnum):
-    ANSWERS = "status.answers"
+    SERVERS = "status.servers"
 
 
 STARTED_BY: dict[str, type[StrEnum]] = {

@@ -31,8 +31,8 @@ BUDGET_SECONDS = 25 * 60.0
 OBJECTIVE_MS = 2000.0
 
 
-class Climb(LoadTestShape):
-    """Users by the strategy's next rate; ends, with the result on the terminal, when the strategy does."""
+class RateSearch(LoadTestShape):
+    """Users by the next rate of the strategy; ends, with the result on the terminal, when the strategy does."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from common.process import manager
 from common.settings import Durability, Settings
 from deploy.local import milvus
 from middleware.registry import driver
-from status.answers import Answers, ask
+from status.servers import Answers, ask
 
 
 def described(settings: Settings) -> dict[str, Any]:

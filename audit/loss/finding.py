@@ -13,7 +13,7 @@ import msgspec
 import redis
 from msgspec import Struct
 
-from audit.loss.account import Run, lost
+from audit.loss.lost_numbers import Run, lost
 from common.storage.lost import Lost, read_lost
 from common.tweets import BUCKET_SECONDS, ENRICHED, RAW, REFUSALS, REJECTED, Ingest, Reader
 from ingest.manifest import Manifest, read_manifests

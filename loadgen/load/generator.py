@@ -24,7 +24,7 @@ from ingest.manifest import ManifestWriter
 from ingest.publisher import Publisher
 from ingest.sources.base import Payload, Source
 from ingest.sources.synthetic import Size, Synthetic
-from loadgen.load.shared_progress import Board
+from loadgen.load.shared_progress import SharedProgress
 from middleware.registry import connect
 
 CONTENTS = 1 << 17
@@ -45,7 +45,7 @@ class Part:
     process: int
     payload: Size
     seed: int
-    board: str
+    progress: str
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))
@@ -70,10 +70,10 @@ class Slowed(Source):
 
 
 class Generation:
-    """The run of one process, told about on the board."""
+    """The run of one process, told about in the shared file."""
 
-    def __init__(self, part: Part, board: Board) -> None:
-        self._part, self._board = part, board
+    def __init__(self, part: Part, progress: SharedProgress) -> None:
+        self._part, self._progress = part, progress
         self._stop = threading.Event()
 
     def run(self) -> None:
@@ -100,8 +100,8 @@ class Generation:
 
     def _await_start(self) -> int:
         self._tell(ready=1, beat_us=time.time_ns() // 1000)
-        while not (start_us := self._board.told("start_us", self._part.process)):
-            if self._board.told("stop", self._part.process):
+        while not (start_us := self._progress.told("start_us", self._part.process)):
+            if self._progress.told("stop", self._part.process):
                 self._stop.set()
                 return time.time_ns() // 1000
             time.sleep(LOOK_SECONDS)
@@ -111,13 +111,13 @@ class Generation:
         """Tells how far it is while the ingester may be waiting."""
         while True:
             self._tell_progress()
-            if self._board.told("stop", self._part.process):
+            if self._progress.told("stop", self._part.process):
                 self._stop.set()
             time.sleep(BEAT_SECONDS)
 
     def _look(self, progress: Progress) -> None:
         """Takes note of the end of the schedule once it is known."""
-        if self._ingester.limit is None and (end_us := self._board.told("end_us", self._part.process)):
+        if self._ingester.limit is None and (end_us := self._progress.told("end_us", self._part.process)):
             self._ingester.limit = max(progress.taken, self._ingester.pacer.scheduled_before(end_us))
 
     def _tell_progress(self) -> None:
@@ -130,12 +130,12 @@ class Generation:
 
     def _tell(self, **numbers: float) -> None:
         for field, number in numbers.items():
-            self._board.tell(field, number, self._part.process)
+            self._progress.tell(field, number, self._part.process)
 
 
 def main() -> None:
     part = Part(**json.loads(sys.argv[1]))
-    Generation(part, Board(Path(part.board), part.processes)).run()
+    Generation(part, SharedProgress(Path(part.progress), part.processes)).run()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from ingest.pacer import Pacer
 from ingest.sources.synthetic import Size
 from loadgen.errors import GeneratorFailed
 from loadgen.load.generator import Part
-from loadgen.load.shared_progress import Board
+from loadgen.load.shared_progress import SharedProgress
 from loadgen.observe.samples import Offered
 
 RATE_PER_PROCESS = 20_000.0
@@ -42,8 +42,8 @@ class Load:
         self._folder = settings.state_dir / "load"
         self._folder.mkdir(parents=True, exist_ok=True)
         self._log = settings.log_dir / "load.log"
-        path = self._folder / f"{run}.board"
-        self._board = Board(path, processes, create=True)
+        path = self._folder / f"{run}.progress"
+        self._progress = SharedProgress(path, processes, create=True)
         self._path = path
         self._parts = [
             Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed + n, str(path))
@@ -60,7 +60,7 @@ class Load:
 
     def cpu_seconds(self) -> dict[str, float]:
         """What each process used so far, also when it has ended."""
-        return {f"generator-{n}": self._board.told("cpu_us", n) / 1e6 for n in range(len(self._parts))}
+        return {f"generator-{n}": self._progress.told("cpu_us", n) / 1e6 for n in range(len(self._parts))}
 
     def start(self) -> int:
         """Starts the processes; returns when the schedule begins, on a whole second, in seconds since the epoch."""
@@ -72,7 +72,7 @@ class Load:
                 self._processes.append(subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
         until = time.monotonic() + READY_SECONDS
-        while not self._board.all("ready"):
+        while not self._progress.all("ready"):
             self.check()
             if time.monotonic() > until:
                 raise GeneratorFailed(f"a generator did not start within {READY_SECONDS:.0f} s: see {self._log}")
@@ -80,7 +80,7 @@ class Load:
         start = int(time.time() + START_SECONDS) + 1
         each = self.rate / len(self._parts)
         self._pacers = [Pacer(each, start * 1_000_000 + part.offset_us()) for part in self._parts]
-        self._board.tell("start_us", start * 1_000_000)
+        self._progress.tell("start_us", start * 1_000_000)
         return start
 
     def check(self) -> None:
@@ -92,7 +92,7 @@ class Load:
     def end_at(self, second: float) -> None:
         """Nothing is scheduled from then on; what was scheduled before is still published."""
         self._end_us = int(second * 1_000_000)
-        self._board.tell("end_us", self._end_us)
+        self._progress.tell("end_us", self._end_us)
 
     def scheduled(self, second: float) -> int:
         """How many tweets are scheduled for times before this, and before the end."""
@@ -103,17 +103,17 @@ class Load:
         """Tweets scheduled by now that are not acknowledged: the backlog of *published*."""
         if self.has_ended():
             return 0
-        return max(0, self.scheduled(now) - self._board.sum("acknowledged"))
+        return max(0, self.scheduled(now) - self._progress.sum("acknowledged"))
 
     def acknowledged(self) -> int:
-        return self._board.sum("acknowledged")
+        return self._progress.sum("acknowledged")
 
     def offered(self, now: float) -> Offered:
         """What became of the schedule up to now. What has not been taken is judged by what the process is doing."""
-        on_schedule, blocked, late = (self._board.sum(name) for name in ("on_schedule", "blocked", "late"))
+        on_schedule, blocked, late = (self._progress.sum(name) for name in ("on_schedule", "blocked", "late"))
         due_us = int((now - 0.5) * 1_000_000)  # what is due since is not late yet
         for n, pacer in enumerate(self._pacers):
-            untaken = max(0, pacer.scheduled_before(due_us) - self._board.told("taken", n))
+            untaken = max(0, pacer.scheduled_before(due_us) - self._progress.told("taken", n))
             if self._is_held(n, now):
                 blocked += untaken
             else:
@@ -126,7 +126,7 @@ class Load:
     def stop(self, seconds: float = END_SECONDS) -> None:
         """Nothing more is taken; returns when the processes have ended, by force if they take longer."""
         self._stopped = True
-        self._board.tell("stop", 1)
+        self._progress.tell("stop", 1)
         await_end(self._processes, seconds)
 
     def __enter__(self) -> Load:
@@ -138,9 +138,9 @@ class Load:
 
     def _is_held(self, n: int, now: float) -> bool:
         """Whether the process is in `send`. One that does not tell anything is, unless somebody stopped it."""
-        if self._board.told("sending", n):
+        if self._progress.told("sending", n):
             return True
-        if now * 1_000_000 - self._board.told("beat_us", n) < STALE_US:
+        if now * 1_000_000 - self._progress.told("beat_us", n) < STALE_US:
             return False
         with suppress(psutil.Error):
             return bool(psutil.Process(self._processes[n].pid).status() != psutil.STATUS_STOPPED)

@@ -17,7 +17,7 @@ FIELDS = (
 )
 
 
-class Board:
+class SharedProgress:
     """One row of numbers for each generator process. A number is written by one side only."""
 
     def __init__(self, path: Path, processes: int, create: bool = False) -> None:

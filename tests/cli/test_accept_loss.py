@@ -11,8 +11,8 @@ from sqlalchemy.exc import OperationalError
 
 from audit.loss import acceptance, finding
 from audit.loss.acceptance import accept, find_losses
-from audit.loss.account import Run, lost
 from audit.loss.finding import find
+from audit.loss.lost_numbers import Run, lost
 from cli import accept_loss as command
 from cli.accept_loss import accept_loss
 from common.settings import Settings

@@ -1,4 +1,4 @@
-"""What an experiment makes of samples and of its generators' board; experiments themselves need a stack."""
+"""What an experiment makes of samples and of its generators' progress; experiments themselves need a stack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from loadgen.load.generator import Part
 from loadgen.load.generator_processes import processes_for
 from loadgen.load.locust_users import read_stats
 from loadgen.load.pushed import Pushed
-from loadgen.load.shared_progress import Board
+from loadgen.load.shared_progress import SharedProgress
 from loadgen.observe.samples import Offered, Sample
 
 
@@ -25,9 +25,9 @@ def test_a_backlog_is_gone_when_it_does_not_come_back() -> None:
     assert drained([], 60) == dict.fromkeys(STAGES, None)
 
 
-def test_a_board_is_shared_by_its_path(tmp_path: Path) -> None:
-    mine = Board(tmp_path / "b", 2, create=True)
-    theirs = Board(tmp_path / "b", 2)
+def test_progress_is_shared_by_its_path(tmp_path: Path) -> None:
+    mine = SharedProgress(tmp_path / "b", 2, create=True)
+    theirs = SharedProgress(tmp_path / "b", 2)
     theirs.tell("taken", 5, 1)
     theirs.tell("ready", 1)
     mine.tell("start_us", 1_700_000_000_000_123)

@@ -18,7 +18,7 @@ from common.tweets import STREAMS
 from deploy.local import stack
 from deploy.local.processes.supervisor import DAEMON_LOG_BYTES
 from status import stores
-from status.answers import ANSWER_SECONDS, IMPORT_SECONDS, ask
+from status.servers import ANSWER_SECONDS, IMPORT_SECONDS, ask
 from status.stores import Source, collected
 from tests.stack import PORT_BASE
 

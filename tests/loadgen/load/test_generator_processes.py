@@ -48,7 +48,7 @@ def load(settings: Settings) -> Iterator[Load]:
 
 def tell(load: Load, **numbers: float) -> None:
     for field, number in numbers.items():
-        load._board.tell(field, number)
+        load._progress.tell(field, number)
 
 
 def given_up(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:

@@ -46,7 +46,7 @@ def ask(settings: Settings) -> Answers:
     answer can keep its process for a minute. It answers through a pipe of its own too, since clients write elsewhere.
     """
     ours, its = os.pipe()
-    command = ends_with_parent(python(modules.Status.ANSWERS, settings.instance, str(its)))
+    command = ends_with_parent(python(modules.Status.SERVERS, settings.instance, str(its)))
     with open(ours) as answer:
         try:
             subprocess.run(command, pass_fds=[its], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
