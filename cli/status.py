@@ -18,14 +18,14 @@ from status.instance import described
 @options.instance
 @options.as_json
 def status(instance: str | None, as_json: bool) -> None:
-    """Show the processes of an instance. Ends with 1 if it is not running, or one of its processes is not."""
+    """Show the processes of an instance. Ends with 1 unless it is known that all of them run."""
     settings = options.known(instance)
     found = described(settings)
     if as_json:
         click.echo(json.dumps(found, indent=1))
     else:
         click.echo(as_text(found))
-    if found["processes"] == [] or not all(process["pid"] for process in found["processes"] or []):
+    if not found["processes"] or not all(process["pid"] for process in found["processes"]):
         raise click.exceptions.Exit(1)
 
 

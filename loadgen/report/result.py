@@ -10,7 +10,7 @@ from common.tweets import STAGES
 from ingest.sources.synthetic import Size
 from loadgen.judge.verdict import Verdict
 from loadgen.observe.process_cpu import CpuSeconds
-from loadgen.observe.samples import Evidence, Latency, Sample, Unjudged
+from loadgen.observe.samples import Evidence, Latency, Sample
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,8 @@ class Result:
             "completed_s": dict(self.completed_s),
             "drained_s": dict(evidence.drained_s),
             "peak_backlog": self.peak_backlog,
-            "audit": {} if isinstance(evidence.audit, Unjudged) else {
-                stage: asdict(found) for stage, found in evidence.audit.items()},
+            "audit": {stage: asdict(found) for stage, found in evidence.audit.items()}
+                     if isinstance(evidence.audit, Mapping) else {},
             "locust": dict(self.users),
             "backlog": {
                 "at": [round(sample.at, 2) for sample in self.samples],

@@ -15,7 +15,7 @@ UP, DOWN = {"name": "search", "state": "RUNNING", "pid": 7}, {"name": "spark", "
 
 
 @pytest.mark.parametrize(("processes", "ends_with"), [
-    ([UP, UP], 0), ([UP, DOWN], 1), ([DOWN], 1), ([], 1), (None, 0),  # nobody knows, and `down` is named
+    ([UP, UP], 0), ([UP, DOWN], 1), ([DOWN], 1), ([], 1), (None, 1),
 ])
 def test_it_ends_with_1_unless_everything_runs(
     monkeypatch: pytest.MonkeyPatch, processes: list[dict[str, Any]] | None, ends_with: int

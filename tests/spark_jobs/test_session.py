@@ -1,0 +1,28 @@
+"""What the session leaves out of Spark, which an update of Spark could rename or need."""
+
+from __future__ import annotations
+
+from pyspark.sql import SparkSession
+
+from spark_jobs.session import EXCLUDED_RULES, OPTIMIZER_RULES
+
+
+def test_the_rules_that_stay_are_those_of_this_spark(spark: SparkSession) -> None:
+    optimizer = spark._jsparkSession.sessionState().optimizer()  # type: ignore[attr-defined]
+    batches = optimizer.defaultBatches()
+    rules = [batches.apply(at).rules() for at in range(batches.size())]
+    known = {some.apply(at).ruleName() for some in rules for at in range(some.size())}
+    assert {name.rpartition(".")[2] for name in known} >= OPTIMIZER_RULES
+    excluded = set(str(spark.conf.get(EXCLUDED_RULES)).split(","))
+    assert len(excluded) > 50
+    assert excluded < known
+    required = optimizer.nonExcludableRules()
+    kept = OPTIMIZER_RULES | {required.apply(at).rpartition(".")[2] for at in range(required.size())}
+    assert not {name.rpartition(".")[2] for name in excluded} & kept
+
+
+def test_hadoop_keeps_what_was_set_on_purpose(spark: SparkSession) -> None:
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    assert hadoop.get("fs.file.impl") == "murmuration.spark.LocalFiles$Raw"
+    assert hadoop.size() < 50
+    assert hadoop.get("io.file.buffer.size") is None
