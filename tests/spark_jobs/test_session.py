@@ -8,7 +8,7 @@ from spark_jobs.session import EXCLUDED_RULES, OPTIMIZER_RULES
 
 
 def test_the_rules_that_stay_are_those_of_this_spark(spark: SparkSession) -> None:
-    optimizer = spark._jsparkSession.sessionState().optimizer()  # type: ignore[attr-defined]
+    optimizer = spark._jsparkSession.sessionState().optimizer()
     batches = optimizer.defaultBatches()
     rules = [batches.apply(at).rules() for at in range(batches.size())]
     known = {some.apply(at).ruleName() for some in rules for at in range(some.size())}
@@ -22,7 +22,7 @@ def test_the_rules_that_stay_are_those_of_this_spark(spark: SparkSession) -> Non
 
 
 def test_hadoop_keeps_what_was_set_on_purpose(spark: SparkSession) -> None:
-    hadoop = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     assert hadoop.get("fs.file.impl") == "murmuration.spark.LocalFiles$Raw"
     assert hadoop.size() < 50
     assert hadoop.get("io.file.buffer.size") is None
