@@ -69,10 +69,10 @@ def is_up(settings: Settings) -> bool:
 
 def asked(settings: Settings, collector: Any, names: list[str] | None, until: float) -> dict[str, Any]:
     """The answer for these runs, or for all, as far as what they have published is known."""
-    if names is None and (paths := unreadable(settings)):
+    manifests = read_manifests(settings)
+    if names is None and (paths := unreadable(settings, manifests)):
         return {"not_judged": f"the manifests of these runs cannot be read, so that nobody knows what they published: "
                               f"{', '.join(path.name for path in paths)}; `--run` audits another one"}
-    manifests = read_manifests(settings)
     return answer(settings, collector, {name: manifests[name] for name in names or manifests}, until)
 
 

@@ -12,7 +12,7 @@ import os
 import re
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -168,9 +168,13 @@ def read_manifests(settings: Settings) -> dict[str, Manifest]:
     return {manifest.run: manifest for manifest in runs}
 
 
-def unreadable(settings: Settings) -> list[Path]:
-    """Manifests that were written, and cannot be read any more: what their runs have published is not known."""
-    return [path for path in _paths(settings) if _size(path) > 2 * STATE_BYTES and read_manifest(path) is None]
+def unreadable(settings: Settings, known: Collection[str]) -> list[Path]:
+    """Manifests that were written, and cannot be read any more: what their runs have published is not known.
+
+    `known` are the runs that `read_manifests` has read just before, which are not read again.
+    """
+    return [path for path in _paths(settings)
+            if path.stem not in known and _size(path) > 2 * STATE_BYTES and read_manifest(path) is None]
 
 
 def prune_manifests(settings: Settings) -> None:

@@ -7,9 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any, Protocol
 
-import redis
-
-from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
+from loadgen.errors import BREAKING, DiskShort
 from loadgen.experiment import Experiment, Stack
 from loadgen.judge.rate_search import Attempt, Capacity, Outcome, Plan, Step, capacity, is_long, next_step
 from loadgen.observe.samples import Sample
@@ -82,7 +80,7 @@ class Search:
     def _try(self, step: Step, spec: Spec) -> None:
         try:
             result = Experiment(self._stack, spec, self._watcher.sampled).run()
-        except (StackBroken, GeneratorFailed, redis.RedisError) as error:
+        except BREAKING as error:
             self.history.append(Attempt(step.rate, step.purpose, "broken", "stack"))
             self.results.append({**asdict(spec), "purpose": step.purpose, "verdict": "broken", "reason": str(error)})
             self._watcher.ended(step, None, str(error))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Self
 
+import redis
+
 from common.storage.files import last_lines
 
 
@@ -27,3 +29,7 @@ class StackBroken(Exception):
 
 class Busy(StackBroken):
     """Tweets that are not the experiment's are on their way, and would be taken for its own."""
+
+
+BREAKING = (StackBroken, GeneratorFailed, redis.RedisError)
+"""What leaves an experiment without a verdict: it is `broken`, and says nothing about its rate."""

@@ -72,7 +72,7 @@ class Experiment:
         self._is_burst = spec.seconds < LEAST_SECONDS
 
     def run(self) -> Result:
-        """Raises StackBroken, GeneratorFailed, or redis.RedisError."""
+        """Raises one of BREAKING (errors.py)."""
         spec, settings = self._spec, self._settings
         self._watch("preparing", None)
         hold_free_memory()

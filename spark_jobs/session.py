@@ -123,7 +123,8 @@ def scratch_dir(settings: Settings, name: str) -> Path:
 def forget_hadoop_defaults(spark: SparkSession) -> None:
     """Leaves Hadoop's configuration what was set on purpose, of more than a thousand entries, which are the defaults in
     its code as well: each micro-batch with state sends all of them to its tasks, each compressed by itself. With
-    `exclude_rules` it saves 6 % of what a tweet costs in all at 2,500/s (docs/lab, 26 November 2026)."""
+    `exclude_rules` it saves 6 % of what a tweet costs in all at 2,500/s
+    (docs/lab/2026-11-26-before-and-after-0.2.0.md)."""
     hadoop = spark.sparkContext._jsc.hadoopConfiguration()
     prefix = "spark.hadoop."
     hadoop.clear()
@@ -135,11 +136,15 @@ def forget_hadoop_defaults(spark: SparkSession) -> None:
 def exclude_rules(spark: SparkSession) -> None:
     """Leaves OPTIMIZER_RULES to the optimiser, of almost 200: it plans each micro-batch three times, once to run it and
     twice to describe it."""
+    known, required = optimizer_rules(spark)
+    excluded = sorted(name for name in known - required if name.rpartition(".")[2] not in OPTIMIZER_RULES)
+    spark.conf.set(EXCLUDED_RULES, ",".join(excluded))
+
+
+def optimizer_rules(spark: SparkSession) -> tuple[set[str], set[str]]:
+    """Names, with their packages, of the rules that the optimiser has, and of those that it must have."""
     optimizer = spark._jsparkSession.sessionState().optimizer()
-    batches = optimizer.defaultBatches()
+    batches, required = optimizer.defaultBatches(), optimizer.nonExcludableRules()
     rules = [batches.apply(at).rules() for at in range(batches.size())]
     names = {some.apply(at).ruleName() for some in rules for at in range(some.size())}
-    required = optimizer.nonExcludableRules()
-    names -= {required.apply(at) for at in range(required.size())}
-    excluded = sorted(name for name in names if name.rpartition(".")[2] not in OPTIMIZER_RULES)
-    spark.conf.set(EXCLUDED_RULES, ",".join(excluded))
+    return names, {required.apply(at) for at in range(required.size())}

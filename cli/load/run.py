@@ -6,12 +6,11 @@ import json
 import sys
 
 import click
-import redis
 
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, as_text
-from loadgen.errors import GeneratorFailed, StackBroken
+from loadgen.errors import BREAKING
 from loadgen.experiment import LONGEST_SECONDS, Experiment
 from loadgen.judge.verdict import LEAST_SECONDS
 from loadgen.observe.environment import check_disk, described
@@ -51,7 +50,7 @@ def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, se
     )
     try:
         result = Experiment(found, spec, display.sampled).run()
-    except (StackBroken, GeneratorFailed, redis.RedisError) as error:
+    except BREAKING as error:
         click.echo(json.dumps({"verdict": "broken", "reason": str(error)}) if as_json else f"broken: {error}",
                    err=not as_json)
         sys.exit(options.BROKEN)

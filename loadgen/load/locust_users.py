@@ -57,9 +57,9 @@ class Users:
 
     def stop(self) -> None:
         """Tells them to end, and does not wait."""
-        self._stopped = True
-        if self._process and self._process.poll() is None:
+        if self._process and not self._stopped:
             self._process.terminate()
+        self._stopped = True
 
     def finish(self) -> dict[str, Any]:
         """Ends the users: requests, failures and latencies in ms by kind of request; empty without users."""

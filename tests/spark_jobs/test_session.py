@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
-from spark_jobs.session import EXCLUDED_RULES, OPTIMIZER_RULES
+from spark_jobs.session import EXCLUDED_RULES, OPTIMIZER_RULES, optimizer_rules
 
 
 def test_the_rules_that_stay_are_those_of_this_spark(spark: SparkSession) -> None:
-    optimizer = spark._jsparkSession.sessionState().optimizer()
-    batches = optimizer.defaultBatches()
-    rules = [batches.apply(at).rules() for at in range(batches.size())]
-    known = {some.apply(at).ruleName() for some in rules for at in range(some.size())}
+    known, required = optimizer_rules(spark)
     assert {name.rpartition(".")[2] for name in known} >= OPTIMIZER_RULES
     excluded = set(str(spark.conf.get(EXCLUDED_RULES)).split(","))
     assert len(excluded) > 50
     assert excluded < known
-    required = optimizer.nonExcludableRules()
-    kept = OPTIMIZER_RULES | {required.apply(at).rpartition(".")[2] for at in range(required.size())}
+    kept = OPTIMIZER_RULES | {name.rpartition(".")[2] for name in required}
     assert not {name.rpartition(".")[2] for name in excluded} & kept
 
 
