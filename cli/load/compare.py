@@ -19,7 +19,7 @@ from cli.load.display import Display, capacity_as_text, unquiet_as_text
 from common import modules
 from common.process.child import python
 from deploy.local import checkout
-from loadgen.comparison import MixedDurability, Run, Variant, as_results, is_judged, keep, variants
+from loadgen.comparison import MixedDurability, Run, Variant, as_results, keep, variants
 from loadgen.comparison import compare as alternate
 from loadgen.find_max import search
 from loadgen.report.result import Spec
@@ -102,9 +102,8 @@ def as_text(runs: list[Run], out: Path) -> str:
 
 
 def status(runs: list[Run]) -> int:
-    if not all(is_judged(run["capacity"]) for run in runs):
-        return options.BROKEN
-    return 0 if all(run["capacity"]["highest_pass"] for run in runs) else 1
+    """The worst of all searches."""
+    return max(options.status(run["capacity"]) for run in runs)
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     converged. An experiment that could not be judged (`broken`) says nothing about its rate, and is made once more.
     What an experiment brought is removed after its audit, as far as it is not bounded anyway.
 
-    Ends with 0 if a rate passed, with 3 if none did because experiments were broken, and with 1 otherwise.
+    Ends with 0 if a rate passed, with 3 if all experiments were broken, and with 1 otherwise.
     """
     found = running(common_options.known(instance))
     spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload,  # type: ignore[arg-type]
@@ -55,6 +55,4 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
                    f"{folder / 'report.html'}")
     if not content["experiments"]:
         raise click.ClickException(f"a budget of {budget:g} minutes allowed no experiment: --budget gives it more")
-    if content["capacity"]["highest_pass"]:
-        sys.exit(0)
-    sys.exit(options.BROKEN if content["experiments"][-1]["verdict"] == "broken" else 1)
+    sys.exit(options.status(content["capacity"]))

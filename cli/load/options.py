@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
 
+from loadgen.comparison import is_judged
+
 BROKEN = 3
 """Status of what could not be judged, as of `murmur audit`."""
+
+
+def status(capacity: Mapping[str, Any]) -> int:
+    """How a search ends that found this."""
+    if not is_judged(capacity):
+        return BROKEN
+    return 0 if capacity["highest_pass"] else 1
 
 
 def payload(command: Any) -> Any:
