@@ -13,6 +13,7 @@ from pathlib import Path
 from statistics import median_low
 from typing import Any, NamedTuple
 
+from loadgen.judge.rate_search import is_judged
 from loadgen.report.page import write_report
 from loadgen.report.results import command, write_results
 
@@ -92,11 +93,6 @@ def ranking(runs: Sequence[Mapping[str, Any]], across: bool) -> list[Ranked]:
             sum(bool(found["converged"]) for found in capacities), len(capacities),
         ))
     return sorted(rows, key=lambda row: -(row.capacity or 0.0))
-
-
-def is_judged(capacity: Mapping[str, Any]) -> bool:
-    """Whether any rate passed or failed; without, all experiments were broken, and nothing is known."""
-    return capacity["highest_pass"] is not None or capacity["lowest_fail"] is not None
 
 
 def keep(folder: Path, runs: list[Run], across: bool) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from loadgen.comparison import is_judged
+from loadgen.judge.rate_search import is_judged
 
 BROKEN = 3
 """Status of what could not be judged, as of `murmur audit`."""

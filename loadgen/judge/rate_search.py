@@ -14,9 +14,9 @@ that could not be judged is made once more; if that cannot be judged either, the
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Outcome = Literal["pass", "fail", "generator-limited", "host-saturated", "broken"]
 """`broken`: it could not be judged, so that it says nothing about the rate."""
@@ -59,6 +59,12 @@ class Capacity:
     limited_by: str | None
     confirmed: bool
     converged: bool
+
+
+def is_judged(capacity: Mapping[str, Any]) -> bool:
+    """Of a Capacity, as it is in results.json, whether any rate passed or failed; without, all experiments were broken,
+    and nothing is known."""
+    return capacity["highest_pass"] is not None or capacity["lowest_fail"] is not None
 
 
 @dataclass(frozen=True)
