@@ -8,7 +8,6 @@ import redis
 
 from audit.bounded_reader import BoundedReader, TooLate, latest
 from audit.ledgers.ranking import RankingLedger
-from audit.ledgers.tallies import Bucket
 from common.settings import Settings
 from common.tweets import REFUSALS, SlotCount, hashtag_count
 
@@ -55,7 +54,7 @@ class RankingCounts:
                 self._ranking.shown({(start, str(tag)): int(count) for tag, count in bucket.items()})
 
     def _take(self, events: list[bytes], partitions: list[int]) -> None:
-        highest: dict[Bucket, int] = {}
+        highest: dict[tuple[int, str, int, int], int] = {}
         for event, partition in zip(events, partitions, strict=True):
             try:
                 count = hashtag_count(event)
@@ -67,6 +66,6 @@ class RankingCounts:
                 cut.since_us = count.bucket_start * 1_000_000
             if isinstance(count, SlotCount):
                 continue
-            key = count.bucket_start, count.hashtag
+            key = count.bucket_start, count.hashtag, count.shards, count.shard
             highest[key] = max(highest.get(key, 0), count.count)
         self._ranking.streamed(highest)

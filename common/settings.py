@@ -21,7 +21,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from common.addresses import masked
 from common.storage import files
-from common.tweets import StageName
+from common.tweets import MOST_SHARDS, StageName
 
 Durability = Literal["page-cache", "fsync"]
 
@@ -124,6 +124,9 @@ class Settings(Place):
     allowed_lateness_s: int = Field(600, ge=0, description="older tweets are stored and searchable, but not ranked")
     future_tolerance_s: int = Field(120, ge=0, description="tweets dated further ahead of sent_at_us are rejected")
     watermark_slack_s: int = Field(180, ge=0, description="disorder between partitions that loses no tweet")
+    trending_shards: int = Field(
+        1, ge=1, le=MOST_SHARDS, description="tasks that count hashtags, each for its share of the tweets"
+    )
     max_hashtags: int = Field(100, ge=1, description="hashtags that a tweet keeps, which are its first")
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 

@@ -54,6 +54,9 @@ Micros = Annotated[int, Meta(ge=0, lt=1 << 53)]
 MOST_COUNTED = 10_000_000
 """Tweets of one bucket: at two million a second a higher count is none."""
 
+MOST_SHARDS = 64
+"""Tasks that may share the counting of one bucket."""
+
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -135,13 +138,17 @@ rejected_event = msgspec.json.Decoder(RejectedEvent).decode
 
 
 class _Count(Struct, tag_field="kind", gc=False):
-    """Event of `hashtag-counts`: tweets of a bucket, and the range of their `sent_at_us`.
+    """Event of `hashtag-counts`: tweets of a bucket that one of `shards` shards counted, and the range of their
+    `sent_at_us`.
 
-    What counts the same only grows: readers keep the maximum.
+    What counts the same only grows: readers keep the maximum of each shard, and add up the shards. Where the number of
+    shards was changed there are several such sums of a bucket, each right or too low: the highest holds.
     """
 
     bucket_start: Annotated[int, Meta(ge=0, lt=1 << 33, multiple_of=BUCKET_SECONDS)]  # seconds since the epoch
     bucket_seconds: Annotated[int, Meta(ge=BUCKET_SECONDS, le=BUCKET_SECONDS)]
+    shards: Annotated[int, Meta(ge=1, le=MOST_SHARDS)]
+    shard: Annotated[int, Meta(ge=0, lt=MOST_SHARDS)]
     count: Annotated[int, Meta(ge=0, le=MOST_COUNTED)]
     min_sent_us: Micros
     max_sent_us: Micros

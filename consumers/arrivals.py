@@ -7,14 +7,37 @@ evenly between its last `sent_at_us` as known before and as known now: right to 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 
 from common.tweets import SLOT_US, SlotCount
 
-Slots = dict[int, int]
-"""Slot (`sent_at_us` // SLOT_US) → tweets."""
+Slots = dict[tuple[int, int, int], int]
+"""(slot (`sent_at_us` // SLOT_US), shards, shard) → tweets that this one of so many shards counted."""
+
+
+class _Bucket:
+    """Tweets by slot: of each number of shards the sum, and of several sums, which an instance has whose number was
+    changed, the highest."""
+
+    def __init__(self) -> None:
+        self._parts: Slots = {}
+        self._sums: Counter[tuple[int, int]] = Counter()
+        self._counts: Counter[int] = Counter()
+        self.latest: dict[int, int] = {}
+        """The last `sent_at_us` of a slot as known so far."""
+
+    def raise_part(self, part: tuple[int, int, int], count: int) -> tuple[int, int]:
+        """Takes what a shard has counted; by how many tweets that part of the slot has grown, and the slot."""
+        slot, shards, _ = part
+        more = max(0, count - self._parts.get(part, 0))
+        self._parts[part] = self._parts.get(part, 0) + more
+        self._sums[slot, shards] += more
+        grown = max(0, self._sums[slot, shards] - self._counts[slot])
+        self._counts[slot] += grown
+        return more, grown
 
 
 class Arrivals:
@@ -22,7 +45,7 @@ class Arrivals:
 
     def __init__(self, kept_s: int) -> None:
         self._kept_s = kept_s
-        self._buckets: dict[int, dict[int, tuple[int, int | None]]] = {}
+        self._buckets: dict[int, _Bucket] = {}
         self._changed: dict[int, Slots] = {}
         self._waiting: list[tuple[int, np.ndarray]] = []
 
@@ -32,23 +55,24 @@ class Arrivals:
     def learn(self, buckets: Mapping[int, Slots]) -> None:
         """Takes what a predecessor of this process counted before."""
         for start, slots in buckets.items():
-            self._buckets[start] = {slot: (count, None) for slot, count in slots.items()}
+            bucket = self._buckets[start] = _Bucket()
+            for part, count in slots.items():
+                bucket.raise_part(part, count)
 
     def add(self, counted: SlotCount, sequence: int) -> int:
         """Takes a slot whose tweets became part of the buckets with change `sequence`; how many are new in it."""
         start, latest = counted.bucket_start, counted.max_sent_us
         slot = latest // SLOT_US
-        slots = self._buckets.setdefault(start, {})
-        count, before = slots.get(slot, (0, None))
-        grown = counted.count - count
-        if grown <= 0:
-            return 0
-        earliest = min(latest, counted.min_sent_us if before is None else before)
-        sent = np.linspace(earliest, latest, grown + 1)[1:].astype(np.int64)
-        self._waiting.append((sequence, sent))
-        slots[slot] = (counted.count, latest)
-        self._changed.setdefault(start, {})[slot] = counted.count
-        self._forget(keep=start)
+        part = slot, counted.shards, counted.shard
+        bucket = self._buckets.setdefault(start, _Bucket())
+        more, grown = bucket.raise_part(part, counted.count)
+        if more:
+            self._changed.setdefault(start, {})[part] = counted.count
+        if grown:
+            earliest = min(latest, bucket.latest.get(slot, counted.min_sent_us))
+            self._waiting.append((sequence, np.linspace(earliest, latest, grown + 1)[1:].astype(np.int64)))
+            bucket.latest[slot] = latest
+            self._forget(keep=start)
         return grown
 
     def changed(self) -> dict[int, Slots]:

@@ -13,6 +13,7 @@ import redis
 
 from common.settings import Settings
 from common.tweets import BUCKET_SECONDS
+from consumers.arrivals import Slots
 from consumers.ranking import Ranking
 
 RAISE = Path(__file__).with_name("buckets.lua").read_text()
@@ -32,8 +33,16 @@ REBUILD_LOCK_MS = 60_000
 RANKING_EXPIRES_S = 30
 """A ranking that nobody refreshes goes: better none than an old one that looks like now."""
 
-Counts = Mapping[int, Mapping[str, int]]
-"""bucket_start → hashtag → count"""
+class Part(NamedTuple):
+    """What one of so many shards has counted of a bucket."""
+
+    bucket_start: int
+    shards: int
+    shard: int
+
+
+Counts = Mapping[Part, Mapping[str, int]]
+"""Part → hashtag → count"""
 
 
 class Changes(NamedTuple):
@@ -45,10 +54,10 @@ class Changes(NamedTuple):
 
 
 class Buckets:
-    """Keys, all below the instance's prefix: `bucket:<start>`, `slots:<start>` (tweets by slot of `sent_at_us`),
-    `changed` (buckets by the number of their last change), `sequence` (that number), `visible` (the change up to which
-    the rankings go), `ranking:<window>`, `marker`, `kept_s` (seconds that the buckets are kept since that marker was
-    set), `rebuilding` and `publisher` (locks).
+    """Keys, all below the instance's prefix: `bucket:<start>`, `parts:<start>` (what each of several shards counted),
+    `slots:<start>` (tweets by slot of `sent_at_us` and part), `changed` (buckets by the number of their last change),
+    `sequence` (that number), `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`, `kept_s`
+    (seconds that the buckets are kept since that marker was set), `rebuilding` and `publisher` (locks).
     """
 
     def __init__(self, client: redis.Redis, prefix: str, kept_s: int) -> None:
@@ -71,23 +80,24 @@ class Buckets:
         marker, kept_s = self._redis.mget(self.key("marker"), self.key("kept_s"))
         return marker if kept_s == str(self._kept_s) else None
 
-    def slots(self, buckets: Iterable[int]) -> dict[int, dict[int, int]]:
-        """Tweets by bucket and slot of `sent_at_us`, as kept so far."""
+    def slots(self, buckets: Iterable[int]) -> dict[int, Slots]:
+        """Tweets by bucket, slot of `sent_at_us`, and part, as kept so far."""
         wanted = list(buckets)
         with self._redis.pipeline(transaction=False) as pipe:
             for start in wanted:
                 pipe.hgetall(self.key(f"slots:{start}"))
             contents = pipe.execute()
         return {
-            start: {int(slot): int(count) for slot, count in content.items()}
+            start: {_slot(field): int(count) for field, count in content.items()}
             for start, content in zip(wanted, contents, strict=True)
         }
 
-    def keep_slots(self, buckets: Mapping[int, Mapping[int, int]]) -> None:
-        """Stores counts by bucket and slot, for whoever counts them next."""
+    def keep_slots(self, buckets: Mapping[int, Slots]) -> None:
+        """Stores counts by bucket, slot and part, for whoever counts them next."""
         with self._redis.pipeline(transaction=False) as pipe:
             for start, slots in buckets.items():
-                pipe.hset(self.key(f"slots:{start}"), mapping=slots)
+                fields = {"/".join(map(str, slot)): count for slot, count in slots.items()}
+                pipe.hset(self.key(f"slots:{start}"), mapping=fields)
                 pipe.expireat(self.key(f"slots:{start}"), start + self._kept_s)
             pipe.execute()
 
@@ -174,7 +184,7 @@ class Buckets:
         keys = [self.key(name) for name in (guard, "sequence", "changed")]
         sequence: int | None = None
         for chunk in _chunks(counts, time.time() - self._kept_s):
-            sequence = self._raise(keys, [expected, self.key("bucket:"), self._kept_s, *chunk])
+            sequence = self._raise(keys, [expected, self.key("bucket:"), self.key("parts:"), self._kept_s, *chunk])
             if sequence is None:
                 return None
         return sequence
@@ -183,14 +193,19 @@ class Buckets:
 def _chunks(counts: Counts, oldest: float) -> Iterable[list[str | int]]:
     """Arguments of the script; one empty call if nothing is recent enough to be kept, so that the guard is asked."""
     arguments: list[str | int] = []
-    for start, bucket in counts.items():
-        if start <= oldest:
+    for part, bucket in counts.items():
+        if part.bucket_start <= oldest:
             continue
         items = list(bucket.items())
         for at in range(0, len(items), HASHTAGS_PER_CALL):
-            part = items[at : at + HASHTAGS_PER_CALL]
-            arguments += [start, len(part), *(value for item in part for value in item)]
+            some = items[at : at + HASHTAGS_PER_CALL]
+            arguments += [*part, len(some), *(value for item in some for value in item)]
             if len(arguments) >= 2 * HASHTAGS_PER_CALL:
                 yield arguments
                 arguments = []
     yield arguments
+
+
+def _slot(field: str) -> tuple[int, int, int]:
+    slot, shards, shard = map(int, field.split("/"))
+    return slot, shards, shard

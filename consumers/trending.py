@@ -1,8 +1,9 @@
 """Reads `hashtag-counts` and keeps the rankings in Redis: `python -m consumers.trending`.
 
-Counts go into Redis before they are committed, as the maximum per bucket and hashtag, so it does no harm when they come
-twice. Of several copies one at a time publishes rankings, from the buckets that all of them fill. When Redis has lost
-its data, which its marker tells, the buckets are rebuilt from the head of the stream before anything is published.
+Counts go into Redis before they are committed, as the maximum per bucket, shard and hashtag, so it does no harm when
+they come twice. Of several copies one at a time publishes rankings, from the buckets that all of them fill. When Redis
+has lost its data, which its marker tells, the buckets are rebuilt from the head of the stream before anything is
+published.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from common.slowdown import delay_us, slow_down
 from common.telemetry.reports import StageTelemetry
 from common.tweets import HASHTAG_COUNTS, WINDOWS, Count, SlotCount, hashtag_count
 from consumers.arrivals import Arrivals
-from consumers.buckets import Buckets
+from consumers.buckets import Buckets, Part
 from consumers.parking import Parking, readable
 from consumers.ranking import Rankings
 from consumers.runner import main
@@ -133,16 +134,16 @@ class Trending:
                 log.info("%d counts read again in %.1f s", read, time.monotonic() - began)
 
 
-def maxima(counts: Iterable[Count]) -> dict[int, dict[str, int]]:
-    """bucket_start → hashtag, or TOTAL → the highest of its counts."""
-    highest: defaultdict[int, dict[str, int]] = defaultdict(dict)
+def maxima(counts: Iterable[Count]) -> dict[Part, dict[str, int]]:
+    """Part of a bucket → hashtag, or TOTAL → the highest of its counts."""
+    highest: defaultdict[tuple[int, int, int], dict[str, int]] = defaultdict(dict)
     for count in counts:
         if isinstance(count, SlotCount):
             continue
-        bucket, tag = highest[count.bucket_start], count.hashtag
-        if count.count > bucket.get(tag, 0):
-            bucket[tag] = count.count
-    return highest
+        part, tag = highest[count.bucket_start, count.shards, count.shard], count.hashtag
+        if count.count > part.get(tag, 0):
+            part[tag] = count.count
+    return {Part(*key): part for key, part in highest.items()}
 
 
 if __name__ == "__main__":

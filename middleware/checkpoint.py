@@ -6,13 +6,37 @@ is not complete is run again between the same offsets. `sources/0` holds where t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from common.storage import files
 from middleware.errors import MiddlewareError
 
 VERSION = "v1"
+
+
+class Batch(NamedTuple):
+    """What Spark notes of a planned micro-batch beside its offset."""
+
+    shuffle_partitions: int
+    """By which its state is shared, for as long as there is the checkpoint."""
+
+    watermark_ms: int
+    """In ms since the epoch; 0 before the first."""
+
+
+def last_planned(folder: Path) -> Batch | None:
+    """Of the query's last batch, complete or not; None if there is none yet. Raises MiddlewareError."""
+    last = max(_numbers(folder / "offsets"), default=None)
+    if last is None:
+        return None
+    try:
+        noted = json.loads(_lines(folder, last)[1])
+        return Batch(int(noted["conf"]["spark.sql.shuffle.partitions"]), int(noted["batchWatermarkMs"]))
+    except (ValueError, LookupError, TypeError) as error:
+        raise MiddlewareError(f"{folder}/offsets/{last} does not tell of its batch: {error}") from error
 
 
 class Checkpoint:
@@ -38,7 +62,7 @@ class Checkpoint:
         last = self._last_commit()
         for number in reversed(_numbers(self._folder / "offsets")):
             if last is None or number >= last:
-                *metadata, source = self._lines(number)
+                *metadata, source = _lines(self._folder, number)
                 _replace(self._folder / "offsets" / str(number), "\n".join([*metadata, change(source)]))
         if last is None and self._initial.exists():
             _replace(self._initial, self._before_initial + change(self._initial_offset()))
@@ -53,14 +77,15 @@ class Checkpoint:
         return text.removeprefix(self._before_initial)
 
     def _source_offset(self, number: int) -> str:
-        return self._lines(number)[-1]
+        return _lines(self._folder, number)[-1]
 
-    def _lines(self, number: int) -> list[str]:
-        file = self._folder / "offsets" / str(number)
-        lines = file.read_text().splitlines()
-        if len(lines) != 3 or lines[0] != VERSION:
-            raise MiddlewareError(f"{file} is not the offset of one source in the form {VERSION}: {lines[:1]}")
-        return lines
+
+def _lines(folder: Path, number: int) -> list[str]:
+    file = folder / "offsets" / str(number)
+    lines = file.read_text().splitlines()
+    if len(lines) != 3 or lines[0] != VERSION:
+        raise MiddlewareError(f"{file} is not the offset of one source in the form {VERSION}: {lines[:1]}")
+    return lines
 
 
 def _numbers(folder: Path) -> list[int]:

@@ -55,8 +55,6 @@ CHATTY = "org.apache.spark.sql.execution.streaming.runtime.ProcessingTimeExecuto
 STREAMING = {
     "spark.scheduler.mode": "FAIR",
     "spark.sql.session.timeZone": "UTC",
-    # The one stateful operator has one group. Fixed by the first checkpoint for ever.
-    "spark.sql.shuffle.partitions": "1",
     "spark.sql.adaptive.enabled": "false",
     # Projections of a few columns, whose code would be generated for every batch, and for each watermark compiled.
     "spark.sql.codegen.wholeStage": "false",

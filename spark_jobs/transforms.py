@@ -73,12 +73,15 @@ class TrendingCounters(NamedTuple):
         return cls(*(context.longAccumulator(name) for name in cls._fields))
 
 
-def count_hashtags(enriched: DataFrame, watermark_delay_s: int, counters: TrendingCounters) -> DataFrame:
+def count_hashtags(
+    enriched: DataFrame, watermark_delay_s: int, counters: TrendingCounters, shards: int = 1
+) -> DataFrame:
     """Rows (event, key, stream) for `hashtag-counts` and `tweets-rejected` from a DataFrame of enriched tweets: binary
     `event`, `partition`, `offset`.
 
     To be written in update mode: each batch emits the whole count, so far, of every bucket that it touched, and of the
-    hashtags and slots in it. spark_jobs/hashtag_counts, in Java, does it in one stateful operator.
+    hashtags and slots in it. spark_jobs/hashtag_counts, in Java, does it in one stateful operator, by `shards` tasks,
+    each for the tweets whose ids belong to it: the session is to have as many shuffle partitions when the query starts.
 
     Why no tweet is lost: late tweets leave before the watermark sees them, so with S the largest `sent_at_us` read so
     far, the watermark W is at most S + future_tolerance - delay, and a tweet sent at s is created at or after
@@ -99,7 +102,7 @@ def count_hashtags(enriched: DataFrame, watermark_delay_s: int, counters: Trendi
     """
     spark = enriched.sparkSession
     java = spark._jvm.murmuration.spark  # type: ignore[union-attr]
-    counting = java.Counting(BUCKET_SECONDS * 1000, SLOT_US, HASHTAG_COUNTS)
+    counting = java.Counting(BUCKET_SECONDS * 1000, SLOT_US, HASHTAG_COUNTS, java.Shards(shards))
     parking = java.Parking(ENRICHED, REJECTED, REJECTED_EVENT_BYTES)
     rows = java.HashtagCounts.of(
         enriched._jdf, watermark_delay_s, counting, parking, counters.behind_watermark, counters.parked

@@ -11,7 +11,7 @@ from pyspark.sql.streaming import StreamingQuery
 from common.telemetry.reports import StageTelemetry
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
 from middleware.driver import Middleware
-from spark_jobs import measures, running, streams, transforms
+from spark_jobs import measures, resharding, running, streams, transforms
 
 NAME = "trending"
 
@@ -24,7 +24,10 @@ def start(spark: SparkSession, middleware: Middleware) -> StreamingQuery:
     counters = transforms.TrendingCounters.of(spark)
     telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, NAME, "spark")
     spark.streams.addListener(measures.TrendingTelemetry(telemetry, counters))
-    counts = transforms.count_hashtags(streams.read(spark, middleware, ENRICHED), delay_s, counters)
+    resharding.prepare(middleware, NAME, settings.trending_shards)
+    spark.conf.set("spark.sql.shuffle.partitions", settings.trending_shards)  # fixed by the query's first checkpoint
+    enriched = streams.read(spark, middleware, ENRICHED)
+    counts = transforms.count_hashtags(enriched, delay_s, counters, settings.trending_shards)
     # Counts are whole and the consumer keeps the maximum, and a parked event counts once per position: so a repeat
     # changes nothing. Each batch of enrich is counted as soon as it is there: at an interval of its own it would wait
     # for the next, and now and then miss that.

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from audit.bounded_reader import TooLate
 from audit.ledgers.run import Finding, Range
-from audit.ledgers.tallies import Bucket, Counts, Tallies
+from audit.ledgers.tallies import Bucket, Counts, Parts, Tallies
 from common.tweets import TOTAL
 
 Tags = tuple[str, ...]
@@ -59,8 +59,8 @@ class RankingLedger:
         self._due.clear()
         self._optional.clear()
 
-    def streamed(self, counts: Counts) -> None:
-        """Counts of `hashtag-counts`, of which the highest of each hashtag holds."""
+    def streamed(self, counts: Parts) -> None:
+        """Counts of `hashtag-counts`, of which the highest of each hashtag and shard holds."""
         self._tallies.streamed(counts)
 
     def forget_shown(self, since: float) -> None:

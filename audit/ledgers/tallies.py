@@ -12,16 +12,32 @@ Bucket = tuple[int, str]
 
 Counts = Mapping[Bucket, int]
 
-TABLE = """
+Parts = Mapping[tuple[int, str, int, int], int]
+"""(bucket_start, hashtag, shards, shard) → tweets that this one of so many shards counted"""
+
+TABLES = """
     CREATE TABLE tallies (bucket INTEGER, tag TEXT, due INTEGER DEFAULT 0, optional INTEGER DEFAULT 0,
-                          streamed INTEGER DEFAULT 0, shown INTEGER DEFAULT 0, PRIMARY KEY (bucket, tag)) WITHOUT ROWID;
+                          shown INTEGER DEFAULT 0, PRIMARY KEY (bucket, tag)) WITHOUT ROWID;
+    CREATE TABLE parts (bucket INTEGER, tag TEXT, shards INTEGER, shard INTEGER, tweets INTEGER,
+                        PRIMARY KEY (bucket, tag, shards, shard)) WITHOUT ROWID;
 """
+
+OF_BUCKET = """
+    SELECT tag, sum(due), sum(optional), sum(streamed), sum(shown) FROM (
+        SELECT tag, due, optional, 0 AS streamed, shown FROM tallies WHERE bucket = :bucket
+        UNION ALL
+        SELECT tag, 0, 0, max(tweets), 0 FROM (
+            SELECT tag, sum(tweets) AS tweets FROM parts WHERE bucket = :bucket GROUP BY tag, shards
+        ) GROUP BY tag
+    ) GROUP BY tag
+"""
+"""The shards of one number are added up; of several numbers, one after the other, the highest sum holds."""
 
 
 class Tally(NamedTuple):
     """`due` tweets should count, `optional` ones of them need not, or may beside them.
 
-    `streamed` is the highest count in the stream, `shown` what Redis showed when it was read last.
+    `streamed` is the highest count in the stream, all shards together, `shown` what Redis showed when it was read last.
     """
 
     tag: str
@@ -33,14 +49,17 @@ class Tally(NamedTuple):
 
 class Tallies:
     def __init__(self) -> None:
-        self._db = private_database(TABLE)
+        self._db = private_database(TABLES)
 
     def expect(self, due: Counts, optional: Counts) -> None:
         self._put("due", "due + excluded.due", due)
         self._put("optional", "optional + excluded.optional", optional)
 
-    def streamed(self, counts: Counts) -> None:
-        self._put("streamed", "max(streamed, excluded.streamed)", counts)
+    def streamed(self, counts: Parts) -> None:
+        self._db.executemany(
+            "INSERT INTO parts VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET tweets = max(tweets, excluded.tweets)",
+            ((*part, count) for part, count in counts.items()),
+        )
 
     def shown(self, counts: Counts) -> None:
         self._put("shown", "excluded.shown", counts)
@@ -50,8 +69,7 @@ class Tallies:
         self._db.execute("UPDATE tallies SET shown = 0 WHERE bucket >= ?", (since,))
 
     def of(self, bucket: int) -> Iterator[Tally]:
-        rows = self._db.execute("SELECT tag, due, optional, streamed, shown FROM tallies WHERE bucket = ?", (bucket,))
-        return map(Tally._make, rows)
+        return map(Tally._make, self._db.execute(OF_BUCKET, {"bucket": bucket}))
 
     def close(self) -> None:
         self._db.close()

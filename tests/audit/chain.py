@@ -51,7 +51,7 @@ stamped = msgspec.json.Decoder(Stamped).decode
 
 def counted(start: int, hashtag: str, count: int) -> bytes:
     """A row of `hashtag-counts`: of a hashtag, or of the whole bucket."""
-    counts = start, BUCKET_SECONDS, count, 0, 0
+    counts = start, BUCKET_SECONDS, 1, 0, count, 0, 0
     return to_json(HashtagCount(*counts, hashtag) if hashtag else BucketCount(*counts))
 
 

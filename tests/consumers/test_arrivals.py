@@ -9,8 +9,10 @@ from consumers.trending import maxima
 NOW = int(time.time()) // 5 * 5
 
 
-def slot(count: int, earliest: int, latest: int, start: int = NOW) -> SlotCount:
-    return SlotCount(start, BUCKET_SECONDS, count, earliest, latest)
+def slot(
+    count: int, earliest: int, latest: int, start: int = NOW, shards: int = 1, shard: int = 0
+) -> SlotCount:
+    return SlotCount(start, BUCKET_SECONDS, shards, shard, count, earliest, latest)
 
 
 def test_new_tweets_are_spread_over_the_time_since_the_last_count() -> None:
@@ -46,6 +48,27 @@ def test_repeats_and_older_counts_add_nothing() -> None:
     assert len(arrivals.take(9)) == 5
 
 
+def test_shards_are_added_up_each_by_its_maximum() -> None:
+    arrivals = Arrivals(7200)
+    assert arrivals.add(slot(5, 100, 200, shards=2), 1) == 5
+    assert arrivals.add(slot(3, 100, 150, shards=2, shard=1), 1) == 3
+    assert arrivals.add(slot(5, 100, 200, shards=2), 1) == 0
+    assert arrivals.add(slot(4, 100, 150, shards=2, shard=1), 1) == 1
+    assert len(arrivals.take(1)) == 9
+
+
+def test_of_several_numbers_of_shards_the_highest_sum_holds() -> None:
+    """One that counts anew from the head of the stream, 1 → 2 → 1, goes through what is known before it adds to it."""
+    arrivals = Arrivals(7200)
+    assert arrivals.add(slot(6, 100, 200), 1) == 6
+    assert [arrivals.add(slot(n, 100, 200, shards=2), 1) for n in (2, 4)] == [0, 0]
+    assert [arrivals.add(slot(n, 100, 200, shards=2, shard=1), 1) for n in (1, 2, 4)] == [0, 0, 2]
+    successor = Arrivals(7200)
+    successor.learn({NOW: arrivals.changed()[NOW]})
+    assert [successor.add(slot(n, 100, 300), 1) for n in (1, 8, 9)] == [0, 0, 1]
+    assert successor.add(slot(5, 100, 300, shards=2), 1) == 0
+
+
 def test_what_a_predecessor_counted_is_not_counted_again() -> None:
     arrivals = Arrivals(7200)
     arrivals.add(slot(4, 100, 150), 1)
@@ -73,8 +96,8 @@ def test_old_buckets_are_forgotten() -> None:
 
 def test_maxima() -> None:
     events = [
-        HashtagCount(5, BUCKET_SECONDS, 2, 0, 0, "a"), HashtagCount(5, BUCKET_SECONDS, 1, 0, 0, "a"),
-        HashtagCount(10, BUCKET_SECONDS, 1, 0, 0, "a"), BucketCount(10, BUCKET_SECONDS, 3, 0, 0),
-        SlotCount(10, BUCKET_SECONDS, 4, 0, 0),
+        HashtagCount(5, BUCKET_SECONDS, 1, 0, 2, 0, 0, "a"), HashtagCount(5, BUCKET_SECONDS, 1, 0, 1, 0, 0, "a"),
+        HashtagCount(10, BUCKET_SECONDS, 1, 0, 1, 0, 0, "a"), BucketCount(10, BUCKET_SECONDS, 1, 0, 3, 0, 0),
+        SlotCount(10, BUCKET_SECONDS, 1, 0, 4, 0, 0), HashtagCount(5, BUCKET_SECONDS, 2, 1, 1, 0, 0, "a"),
     ]
-    assert maxima(events) == {5: {"a": 2}, 10: {"a": 1, TOTAL: 3}}
+    assert maxima(events) == {(5, 1, 0): {"a": 2}, (10, 1, 0): {"a": 1, TOTAL: 3}, (5, 2, 1): {"a": 1}}

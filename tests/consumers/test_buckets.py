@@ -8,6 +8,7 @@ from common.settings import Settings
 from common.tweets import TOTAL
 from consumers.buckets import HASHTAGS_PER_CALL, Buckets
 from consumers.ranking import Rankings
+from tests.consumers.parts import whole
 
 pytestmark = pytest.mark.server
 
@@ -16,28 +17,47 @@ KEPT_S = Settings().rankings_kept_s
 
 
 def test_the_maximum_stays(buckets: Buckets, client: redis.Redis) -> None:
-    buckets.raise_counts({NOW: {"a": 3, TOTAL: 9}, NOW - 5: {"a": 1}}, "m")
-    buckets.raise_counts({NOW: {"a": 2, "b": 1, TOTAL: 10}}, "m")
+    buckets.raise_counts(whole({NOW: {"a": 3, TOTAL: 9}, NOW - 5: {"a": 1}}), "m")
+    buckets.raise_counts(whole({NOW: {"a": 2, "b": 1, TOTAL: 10}}), "m")
     assert client.hgetall(f"t:bucket:{NOW}") == {"a": "3", "b": "1", TOTAL: "10"}
     assert 0 < client.ttl(f"t:bucket:{NOW}") <= KEPT_S
 
 
+def test_shards_are_added_up_each_by_its_maximum(buckets: Buckets, client: redis.Redis) -> None:
+    for count in (3, 1):
+        buckets.raise_counts(whole({NOW: {"a": count, TOTAL: 9}}, 2, 0), "m")
+        buckets.raise_counts(whole({NOW: {"a": 2, "0/a": count}}, 2, 1), "m")
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5", TOTAL: "9", "0/a": "3"}
+    assert 0 < client.ttl(f"t:parts:{NOW}") <= KEPT_S
+
+
+def test_of_several_numbers_of_shards_the_highest_sum_holds(buckets: Buckets, client: redis.Redis) -> None:
+    buckets.raise_counts(whole({NOW: {"a": 4, "b": 1}}), "m")
+    buckets.raise_counts(whole({NOW: {"a": 3, "b": 1}}, 2, 0), "m")
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "4", "b": "1"}
+    buckets.raise_counts(whole({NOW: {"a": 2, "b": 1}}, 2, 1), "m")
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5", "b": "2"}
+    buckets.raise_counts(whole({NOW: {"a": 1}}), "m")
+    buckets.raise_counts(whole({NOW: {"a": 6}}), "m")
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "6", "b": "2"}
+
+
 def test_slots_are_kept_as_long_as_their_bucket(buckets: Buckets, client: redis.Redis) -> None:
-    buckets.keep_slots({NOW: {17: 3, 18: 1}})
-    buckets.keep_slots({NOW: {18: 2}})
+    buckets.keep_slots({NOW: {(17, 1, 0): 3, (18, 2, 1): 1}})
+    buckets.keep_slots({NOW: {(18, 2, 1): 2}})
     buckets.keep_slots({})
-    assert buckets.slots([NOW, 7]) == {NOW: {17: 3, 18: 2}, 7: {}}
+    assert buckets.slots([NOW, 7]) == {NOW: {(17, 1, 0): 3, (18, 2, 1): 2}, 7: {}}
     assert 0 < client.ttl(f"t:slots:{NOW}") <= KEPT_S
 
 
 def test_many_hashtags_and_old_buckets(buckets: Buckets, client: redis.Redis) -> None:
     tags = {f"tag{number}": number + 1 for number in range(2 * HASHTAGS_PER_CALL + 7)}
-    assert buckets.raise_counts({NOW: tags, NOW - KEPT_S - 5: {"old": 1}}, "m")
+    assert buckets.raise_counts(whole({NOW: tags, NOW - KEPT_S - 5: {"old": 1}}), "m")
     assert client.hlen(f"t:bucket:{NOW}") == len(tags)
     assert not client.exists(f"t:bucket:{NOW - KEPT_S - 5}")
 
 
-@pytest.mark.parametrize("counts", [{NOW: {"a": 1}}, {}])
+@pytest.mark.parametrize("counts", [whole({NOW: {"a": 1}}), {}])
 def test_nothing_is_written_after_a_loss(buckets: Buckets, client: redis.Redis, counts) -> None:
     assert buckets.raise_counts(counts, "m")
     client.flushall()
@@ -46,8 +66,8 @@ def test_nothing_is_written_after_a_loss(buckets: Buckets, client: redis.Redis, 
 
 
 def test_changes_bring_what_changed_since(buckets: Buckets) -> None:
-    first = buckets.raise_counts({NOW: {"a": 1}, NOW - 5: {"b": 1}}, "m")
-    second = buckets.raise_counts({NOW: {"c": 1}}, "m")
+    first = buckets.raise_counts(whole({NOW: {"a": 1}, NOW - 5: {"b": 1}}), "m")
+    second = buckets.raise_counts(whole({NOW: {"c": 1}}), "m")
     assert buckets.changes(0) == ("m", second, {NOW: {"a": 1, "c": 1}, NOW - 5: {"b": 1}})
     assert buckets.changes(first) == ("m", second, {NOW: {"a": 1, "c": 1}})
     assert buckets.changes(second) == ("m", second, {})
@@ -60,10 +80,10 @@ def test_one_rebuilds_at_a_time_and_a_loss_meanwhile_is_noticed(buckets: Buckets
     assert buckets.begin_rebuild("one")
     assert buckets.begin_rebuild("one")  # the same member, restarted
     assert not buckets.begin_rebuild("two")
-    assert buckets.rebuild_counts({NOW: {"a": 1}}, "one")
+    assert buckets.rebuild_counts(whole({NOW: {"a": 1}}), "one")
     assert buckets.marker() is None
     client.flushall()
-    assert not buckets.rebuild_counts({NOW: {"b": 1}}, "one")
+    assert not buckets.rebuild_counts(whole({NOW: {"b": 1}}), "one")
     assert not buckets.end_rebuild("one", "another life")
     assert client.keys() == []
 
@@ -80,7 +100,7 @@ def test_what_a_rebuild_has_changed_is_complete_at_its_end_only(buckets: Buckets
     shorter = Buckets(client, "t:", 600)
     assert shorter.marker() is None
     assert shorter.begin_rebuild("one")
-    assert shorter.rebuild_counts({NOW: {"a": 1}}, "one")
+    assert shorter.rebuild_counts(whole({NOW: {"a": 1}}), "one")
     assert buckets.marker() is None
     assert client.get("t:kept_s") == str(Settings().rankings_kept_s), "which holds for the others until the end"
 
@@ -90,7 +110,7 @@ def test_the_oldest_bucket_is_the_first_that_has_not_expired(buckets: Buckets, c
     now = int(time.time()) // 5 * 5
     old, older = now - KEPT_S + 60, now - KEPT_S + 30
     assert buckets.oldest() is None
-    buckets.raise_counts({now + 5: {"a": 1}, older: {"a": 1}, old: {"a": 1}, now: {"a": 1}}, "m")
+    buckets.raise_counts(whole({now + 5: {"a": 1}, older: {"a": 1}, old: {"a": 1}, now: {"a": 1}}), "m")
     buckets.forget([old, older])
     assert buckets.oldest() == older
     client.delete(f"t:bucket:{older}")  # as when it expires

@@ -17,6 +17,7 @@ from consumers.buckets import Buckets
 from consumers.ranking import Rankings
 from consumers.runner import Retry
 from status import stores
+from tests.consumers.parts import whole
 from tests.stack import ROOT
 from web.search import FoundTweet, ResultCache, SearchQuery
 
@@ -55,13 +56,13 @@ def test_cached_results_leave_room_for_counts(short: redis.Redis, buckets: Bucke
     rankings = Rankings(limit=5)
     rankings.update(NOW, {"a": 1, TOTAL: 1})
     rankings.advance(NOW)
-    assert buckets.raise_counts({NOW: {"a": 1, TOTAL: 1}}, "m")
+    assert buckets.raise_counts(whole({NOW: {"a": 1, TOTAL: 1}}), "m")
     buckets.publish([rankings.ranking("1m")], 1)
     cache(short, 2000)
     memory = short.info("memory")
     assert memory["used_memory"] <= CACHE_SHARE * memory["maxmemory"] + (64 << 10)
     assert not has_room_to_cache(short)
-    assert buckets.raise_counts({NOW: {"a": 2, **{f"tag{number}": 1 for number in range(1000)}}}, "m")
+    assert buckets.raise_counts(whole({NOW: {"a": 2, **{f"tag{n}": 1 for n in range(1000)}}}), "m")
     assert buckets.marker() == "m"
     assert short.exists("t:ranking:1m")
     assert short.hget(f"t:bucket:{NOW}", "a") == "2"
@@ -69,13 +70,13 @@ def test_cached_results_leave_room_for_counts(short: redis.Redis, buckets: Bucke
 
 def test_a_full_memory_loses_nothing_and_is_waited_for(short: redis.Redis, buckets: Buckets, monkeypatch) -> None:
     monkeypatch.setattr("consumers.runner.FIRST_PAUSE_S", 0.01)
-    counts = {NOW: {"a": 1, TOTAL: 1}}
+    counts = whole({NOW: {"a": 1, TOTAL: 1}})
     assert buckets.raise_counts(counts, "m")
     for number in range(100):
         short.set(f"others:{number}", "x" * 8192, ex=60)
     short.config_set("maxmemory", short.info("memory")["used_memory"] // 2)
     with pytest.raises(redis.ResponseError, match="maxmemory"):
-        buckets.raise_counts({NOW: {"b": 1}}, "m")
+        buckets.raise_counts(whole({NOW: {"b": 1}}), "m")
     assert buckets.marker() == "m"
     assert short.hgetall(f"t:bucket:{NOW}") == {"a": "1", TOTAL: "1"}
     attempts = []
@@ -84,7 +85,7 @@ def test_a_full_memory_loses_nothing_and_is_waited_for(short: redis.Redis, bucke
         attempts.append(1)
         if len(attempts) == 3:
             short.config_set("maxmemory", 0)
-        return buckets.raise_counts({NOW: {"b": 1}}, "m")
+        return buckets.raise_counts(whole({NOW: {"b": 1}}), "m")
 
     assert Retry(threading.Event())("handling", attempt)
     assert len(attempts) == 3
@@ -99,7 +100,7 @@ def test_status_tells_its_memory_and_the_oldest_bucket(short: redis.Redis, redis
     settings = Settings(redis_url=redis_url)
     buckets = Buckets.open(settings)
     assert buckets.begin_rebuild("one")
-    assert buckets.rebuild_counts({NOW: {"a": 1}, NOW - 600: {"a": 1}}, "one")
+    assert buckets.rebuild_counts(whole({NOW: {"a": 1}, NOW - 600: {"a": 1}}), "one")
     (found,) = stores.of_redis(settings)
     assert found == Held("redis", found.holds, short.info("memory")["maxmemory"], "bytes", NOW - 600)
     assert 0 < found.holds < found.bound

@@ -38,12 +38,12 @@ NOW = int(time.time()) // 5 * 5
 
 def count(number: int, hashtag: str = TOTAL, start: int = NOW, sent_us: int = NOW * 1_000_000) -> bytes:
     """Of a hashtag, or of the whole bucket."""
-    counted = start, BUCKET_SECONDS, number, sent_us, sent_us
+    counted = start, BUCKET_SECONDS, 1, 0, number, sent_us, sent_us
     return to_json(HashtagCount(*counted, hashtag) if hashtag else BucketCount(*counted))
 
 
 def slot(number: int, start: int = NOW, sent_us: int = NOW * 1_000_000) -> bytes:
-    return to_json(SlotCount(start, BUCKET_SECONDS, number, sent_us, sent_us))
+    return to_json(SlotCount(start, BUCKET_SECONDS, 1, 0, number, sent_us, sent_us))
 
 
 def place(index: int) -> str:
@@ -94,7 +94,7 @@ def test_each_row_counts_as_what_it_says(start, client, settings: Settings) -> N
     trending.handle([count(5, start=NOW - 10)], place)
     assert bucket(client, settings) == {TOTAL: 3}
     assert bucket(client, settings, NOW - 5) == {}
-    assert client.hgetall(f"{settings.redis_prefix}slots:{NOW - 5}") == {str(NOW * 1_000_000 // SLOT_US): "2"}
+    assert client.hgetall(f"{settings.redis_prefix}slots:{NOW - 5}") == {f"{NOW * 1_000_000 // SLOT_US}/1/0": "2"}
     assert not client.exists(f"{settings.redis_prefix}slots:{NOW - 10}")
 
 
@@ -128,7 +128,7 @@ def test_slots_that_redis_did_not_take_are_kept_when_it_does(start, client, sett
     client.delete(key)
     trending.handle([slot(3)], place)
     slots = client.hgetall(f"{settings.redis_prefix}slots:{NOW}")
-    assert slots == {str(NOW * 1_000_000 // SLOT_US): "3"}
+    assert slots == {f"{NOW * 1_000_000 // SLOT_US}/1/0": "3"}
 
 
 def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, settings: Settings) -> None:

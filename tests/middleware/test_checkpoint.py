@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from common.storage import files
-from middleware.checkpoint import Checkpoint
+from middleware.checkpoint import Batch, Checkpoint, last_planned
 from middleware.errors import MiddlewareError
 
 INITIAL = ("0", "\0v1\n")
@@ -31,6 +31,21 @@ def complete(folder: Path, number: int) -> None:
 
 def test_a_query_that_has_not_begun_stands_nowhere(tmp_path):
     assert Checkpoint(tmp_path / "none", INITIAL).committed() is None
+
+
+def test_what_spark_notes_of_the_last_batch(folder):
+    assert last_planned(folder) is None
+    noted = '{"batchWatermarkMs":7,"conf":{"spark.sql.shuffle.partitions":"2"}}'
+    (folder / "offsets" / "0").write_text("v1\n{}\na")
+    (folder / "offsets" / "10").write_text(f"v1\n{noted}\nb")
+    assert last_planned(folder) == Batch(2, 7)
+
+
+@pytest.mark.parametrize("noted", ["{}", "[]", "x", '{"batchWatermarkMs":"x","conf":{}}'])
+def test_a_batch_that_does_not_tell_is_an_error(folder, noted):
+    (folder / "offsets" / "0").write_text(f"v1\n{noted}\na")
+    with pytest.raises(MiddlewareError, match="offsets/0"):
+        last_planned(folder)
 
 
 def test_before_the_first_batch_is_complete_it_stands_where_it_began(folder):

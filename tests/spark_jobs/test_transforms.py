@@ -9,7 +9,7 @@ import os
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
@@ -49,10 +49,13 @@ Counts = dict[tuple[int, str], int]
 class Feed:
     """A folder that Spark reads as a stream, one file per batch, and a checkpoint beside it."""
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self.spark, self.checkpoint, self.input = spark, folder / "checkpoint", folder / "input"
+    def __init__(self, spark: SparkSession, folder: Path, shards: int) -> None:
+        self.spark, self.checkpoint, self.input, self.shards = spark, folder / "checkpoint", folder / "input", shards
         self.input.mkdir()
         self.slots: dict[tuple[int, int], int] = {}
+        self._parts: dict[tuple[tuple[int, str], int], int] = {}
+        self._slots: dict[tuple[tuple[int, int], int], int] = {}
+        self.seen_shards: set[int] = set()
         self.parked: list[dict[str, Any]] = []
         self.counters = transforms.TrendingCounters.of(spark)
         self._numbers = count(1)
@@ -72,8 +75,9 @@ class Feed:
     def rows(self) -> list[dict[str, Any]]:
         """Runs *trending* over what has not been read yet; the rows of all batches."""
         emitted: list[dict[str, Any]] = []
+        self.spark.conf.set("spark.sql.shuffle.partitions", self.shards)
         query = (
-            transforms.count_hashtags(self.events(), DELAY_S, self.counters)
+            transforms.count_hashtags(self.events(), DELAY_S, self.counters, self.shards)
             .writeStream.outputMode("update")
             .option("checkpointLocation", str(self.checkpoint))
             .foreachBatch(lambda rows, _: emitted.extend(row.asDict() for row in rows.collect()))
@@ -84,11 +88,12 @@ class Feed:
         return emitted
 
     def counts(self) -> Counts:
-        """Runs *trending* over what has not been read yet; the counts of all batches, which must only grow.
+        """Runs *trending* over what has not been read yet; the counts of what its batches told of, which must only
+        grow, the shards added up.
 
         `slots` of the feed then holds those of slots of `sent_at_us`, by bucket and slot.
         """
-        found: Counts = {}
+        told: set[tuple[int, str]] = set()
         for row in self.rows():
             event = json.loads(row["event"])
             if row["stream"] == REJECTED:
@@ -100,18 +105,35 @@ class Feed:
             assert contract.differences(HASHTAG_COUNTS, row["event"]) == []
             count = hashtag_count(row["event"])
             assert count.min_sent_us <= count.max_sent_us
-            counts, place = found, (count.bucket_start, row["key"])
+            assert count.shards == self.shards
+            counts, place = self._parts, (count.bucket_start, row["key"])
             if isinstance(count, SlotCount):
                 assert count.min_sent_us // SLOT_US == count.max_sent_us // SLOT_US
-                counts, place = self.slots, (count.bucket_start, count.min_sent_us // SLOT_US)
-            assert count.count > counts.get(place, 0)
-            counts[place] = count.count
-        return found
+                counts, place = self._slots, (count.bucket_start, count.min_sent_us // SLOT_US)
+            else:
+                told.add(place)
+            assert count.count > counts.get((place, count.shard), 0)
+            counts[place, count.shard] = count.count
+        self.seen_shards = {shard for _, shard in self._parts}
+        self.slots = summed(self._slots)
+        return {place: number for place, number in summed(self._parts).items() if place in told}
+
+
+def summed(counts: Mapping[tuple[Any, int], int]) -> dict[Any, int]:
+    """place → count of all shards, from (place, shard) → count."""
+    found: Counter[Any] = Counter()
+    for (place, _), number in counts.items():
+        found[place] += number
+    return dict(found)
 
 
 @pytest.fixture
-def feed(spark: SparkSession, tmp_path: Path) -> Feed:
-    return Feed(spark, tmp_path)
+def feed(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> Feed:
+    """With one shard, or as many as the test's parameter tells."""
+    return Feed(spark, tmp_path, getattr(request, "param", 1))
+
+
+SHARDS = pytest.mark.parametrize("feed", [1, 3], indirect=True)
 
 
 def rfc3339(seconds: float) -> str:
@@ -174,6 +196,7 @@ def tally(rows: Sequence[Any]) -> Tally:
     return summed
 
 
+@SHARDS
 def test_300_tweets_are_enriched_and_counted_exactly(spark: SparkSession, feed: Feed):
     lines = (DATA / "tweets.jsonl").read_text().splitlines()
     rows = enriched(spark, raw_events(lines))
@@ -183,6 +206,7 @@ def test_300_tweets_are_enriched_and_counted_exactly(spark: SparkSession, feed: 
     events = [bytes(row.event) for row in rows]
     feed.add(events[:100], events[100:])
     assert totals(feed.counts()) == independent_count(lines)
+    assert feed.seen_shards == set(range(feed.shards))
 
 
 def test_each_event_yields_one_row_and_bad_ones_stop_nothing(spark: SparkSession):
@@ -207,6 +231,7 @@ def test_a_tweet_dated_2030_leaves_all_counts_exact(spark: SparkSession, feed: F
     assert totals(feed.counts()) == independent_count(lines)
 
 
+@SHARDS
 def test_repeats_count_once_within_a_batch_across_batches_and_across_a_restart(feed: Feed):
     first, third = tweet(1, tags=["a"]), tweet(3, 1, tags=["a", "a"])
     feed.add([first, first, tweet(2)], [first, third])
@@ -215,6 +240,7 @@ def test_repeats_count_once_within_a_batch_across_batches_and_across_a_restart(f
     assert feed.counts() == {(START, TOTAL): 4, (START, "a"): 3}
 
 
+@SHARDS
 def test_totals_are_counted_by_slot_of_their_sending_too(feed: Feed):
     """What was sent 50 ms apart over two batches: two tweets a slot, however they fall into batches."""
     events = [tweet(n, n * 0.05, created=0) for n in range(8)]
@@ -230,6 +256,7 @@ def test_a_repeat_that_comes_long_after_is_not_counted_again(feed: Feed):
     assert feed.counts() == {(START, TOTAL): 1, (START, "a"): 1, (START + hours, TOTAL): 3}
 
 
+@SHARDS
 def test_an_id_that_comes_with_several_dates_counts_once_in_each_of_their_buckets(feed: Feed):
     """In the same batch and in another one, in the same bucket and in others."""
     feed.add([tweet(1, 0), tweet(1, 0, 1)], [tweet(1, 0, 2), tweet(1, 60)])
@@ -237,6 +264,7 @@ def test_an_id_that_comes_with_several_dates_counts_once_in_each_of_their_bucket
     assert feed.counts() == {(START, TOTAL): 1, (START - 60, TOTAL): 1, (START + 60, TOTAL): 1}
 
 
+@SHARDS
 def test_each_of_many_ids_is_remembered(feed: Feed):
     """Thousands that are alike but for their lower bits, and some of which the lower or upper ones are 0 or 1 only."""
     ids = [*range(3000), *(n << 31 for n in range(1, 100)), *((n << 32) - 1 for n in range(1, 100)), (1 << 63) - 1]
@@ -245,6 +273,7 @@ def test_each_of_many_ids_is_remembered(feed: Feed):
     assert feed.counts() == {(START, TOTAL): len(ids)}
 
 
+@SHARDS
 def test_ids_are_known_until_the_watermark_has_passed_their_bucket(feed: Feed):
     """A repeat above the watermark is known although the watermark is within its bucket; then it is behind."""
     first = tweet(1, 0, 4)
@@ -281,6 +310,7 @@ def test_what_comes_beyond_the_slack_is_not_counted(feed: Feed):
     assert feed.counts() == {(START, TOTAL): 2, (START + DELAY_S - 1, TOTAL): 1, (START + DELAY_S + 4, TOTAL): 1}
 
 
+@SHARDS
 def test_unreadable_events_are_parked_and_hold_nothing_up(feed: Feed):
     good = json.loads(tweet(1))
     wrong = [{"tweet_id": "1"}, {"tweet_id": None}, {"tweet_id": 1 << 63}, {"tweet_id": 1.5}, {"created_at": "today"},

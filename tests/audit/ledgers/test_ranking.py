@@ -80,9 +80,18 @@ def test_what_was_enriched_while_the_counts_were_read_may_be_in_them_or_not(rank
 
 def test_of_a_bucket_that_redis_has_let_go_the_highest_count_of_the_stream_holds(ranking):
     for count in (1, 2, 1):
-        ranking.streamed({key: min(count, most) for key, most in EXACT.items()})
+        ranking.streamed({(*key, 1, 0): min(count, most) for key, most in EXACT.items()})
     assert check(ranking, {}, horizon=51).clean
     assert check(ranking, {}, horizon=50).missing == 5
+
+
+def test_shards_are_added_up_and_of_several_numbers_of_them_the_highest_sum_holds(ranking):
+    """Some were counted by one shard, before there were two."""
+    ranking.streamed({(50, TOTAL, 1, 0): 1, (50, "b", 1, 0): 1})
+    ranking.streamed({(50, TOTAL, 2, 0): 1, (50, TOTAL, 2, 1): 1, (50, "a", 2, 0): 1, (50, "a", 2, 1): 1})
+    assert check(ranking, {}, horizon=51).clean
+    ranking.streamed({(50, TOTAL, 3, 2): 3})
+    assert check(ranking, {}, horizon=51).duplicated == 1
 
 
 def test_a_bucket_that_nobody_holds_any_more_aged_out(ranking):

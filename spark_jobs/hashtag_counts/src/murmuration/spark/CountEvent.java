@@ -21,13 +21,16 @@ final class CountEvent {
     private CountEvent() {}
 
     /** @param hashtag matters to that kind only */
-    static byte[] write(long bucketMs, long lengthMs, Kind kind, String hashtag, HashtagCount count) {
-        ByteArrayOutputStream event = new ByteArrayOutputStream(192);
+    static byte[] write(
+            long bucketMs, Counting counting, int shard, Kind kind, String hashtag, HashtagCount count) {
+        ByteArrayOutputStream event = new ByteArrayOutputStream(224);
         try (JsonGenerator json = JSON.createGenerator(event)) {
             json.writeStartObject();
             json.writeStringField("kind", kind.written);
             json.writeNumberField("bucket_start", bucketMs / 1000);
-            json.writeNumberField("bucket_seconds", lengthMs / 1000);
+            json.writeNumberField("bucket_seconds", counting.bucketMs() / 1000);
+            json.writeNumberField("shards", counting.shards().number());
+            json.writeNumberField("shard", shard);
             json.writeNumberField("count", count.tweets());
             json.writeNumberField("min_sent_us", count.minSentUs());
             json.writeNumberField("max_sent_us", count.maxSentUs());

@@ -39,14 +39,14 @@ final class CountedBuckets {
         return new BucketCounts(counting, stored);
     }
 
-    /** Stores what was added; the rows that tell of it. */
-    List<Tuple3<byte[], String, String>> store() {
+    /** Stores what was added, all of it of that shard; the rows that tell of it. */
+    List<Tuple3<byte[], String, String>> store(int shard) {
         List<Tuple3<byte[], String, String>> rows = new ArrayList<>();
         touched.forEach((startMs, counts) -> {
             if (counts.isChanged()) {
                 state.updateValue(startMs, counts.toBytes());
                 counts.forEachChanged((kind, hashtag, count) -> rows.add(new Tuple3<>(
-                        CountEvent.write(startMs, counting.bucketMs(), kind, hashtag, count), hashtag,
+                        CountEvent.write(startMs, counting, shard, kind, hashtag, count), hashtag,
                         counting.stream())));
             }
         });

@@ -11,6 +11,7 @@ import org.apache.spark.sql.streaming.TTLConfig;
 import org.apache.spark.sql.streaming.TimeMode;
 import org.apache.spark.sql.streaming.TimerValues;
 import org.apache.spark.util.LongAccumulator;
+import scala.Tuple2;
 import scala.Tuple3;
 import scala.collection.Iterator;
 import scala.jdk.javaapi.CollectionConverters;
@@ -21,8 +22,9 @@ import scala.jdk.javaapi.CollectionConverters;
  * <p>The watermark is that of the batch, which Spark keeps beside its offsets, so a batch that runs again decides
  * alike.
  */
-final class CountingProcessor extends StatefulProcessor<Integer, byte[], Tuple3<byte[], String, String>> {
-    private static final long serialVersionUID = 2;
+final class CountingProcessor
+        extends StatefulProcessor<Integer, Tuple2<Integer, byte[]>, Tuple3<byte[], String, String>> {
+    private static final long serialVersionUID = 3;
 
     private final Counting counting;
     private final Parking parking;
@@ -45,12 +47,12 @@ final class CountingProcessor extends StatefulProcessor<Integer, byte[], Tuple3<
 
     @Override
     public Iterator<Tuple3<byte[], String, String>> handleInputRows(
-            Integer group, Iterator<byte[]> blocks, TimerValues times) {
+            Integer group, Iterator<Tuple2<Integer, byte[]>> blocks, TimerValues times) {
         long watermarkMs = times.getCurrentWatermarkInMs();
         List<Tuple3<byte[], String, String>> rows = new ArrayList<>();
         while (blocks.hasNext()) {
             TweetBlocks.unpack(
-                    blocks.next(),
+                    blocks.next()._2(),
                     tweet -> {
                         if (tweet.createdMs() > watermarkMs) {
                             buckets.add(tweet);
@@ -60,7 +62,7 @@ final class CountingProcessor extends StatefulProcessor<Integer, byte[], Tuple3<
                     },
                     (position, event) -> rows.add(new Tuple3<>(event, position, parking.stream())));
         }
-        rows.addAll(buckets.store());
+        rows.addAll(buckets.store(counting.shards().ofKey(group)));
         return CollectionConverters.asScala(rows.iterator());
     }
 

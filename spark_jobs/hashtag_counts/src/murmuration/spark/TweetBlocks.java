@@ -7,73 +7,95 @@ import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Queue;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.apache.spark.sql.Row;
 import org.apache.spark.util.LongAccumulator;
-import scala.Tuple2;
+import scala.Tuple3;
 
 /**
- * The events of a partition in blocks: the latest {@code created_at}, for the watermark, and what is in the block.
+ * The events of a partition in blocks, each of one shard: the latest {@code created_at}, for the watermark, the key of
+ * the shard, and what is in the block.
  *
  * <p>A block of tweets has, of each, its id, {@code created_at} in ms, {@code sent_at_us}, the number of
  * its hashtags and these. An event that cannot be read is a block of its own, without a date: its position and what is
  * written of it. The first byte of a block tells which of the two it is.
  */
-final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
+final class TweetBlocks implements Iterator<Tuple3<Instant, Integer, byte[]>> {
     private static final int BLOCK_BYTES = 1 << 18;
     private static final byte TWEETS = 0;
     private static final byte PARKED = 1;
     private static final byte[] NOTHING = {};
 
     private final Iterator<Row> events;
+    private final Shards shards;
     private final Parking parking;
     private final LongAccumulator parked;
-    private Tweet next;
-    private Row unreadable;
+    private final Open[] open;
+    private final Queue<Tuple3<Instant, Integer, byte[]>> complete = new ArrayDeque<>();
 
     /** @param events rows of an event, and its partition and offset; {@code parked} counts those that are unreadable */
-    TweetBlocks(Iterator<Row> events, Parking parking, LongAccumulator parked) {
+    TweetBlocks(Iterator<Row> events, Shards shards, Parking parking, LongAccumulator parked) {
         this.events = events;
+        this.shards = shards;
         this.parking = parking;
         this.parked = parked;
-        advance();
+        open = new Open[shards.number()];
     }
 
     @Override
     public boolean hasNext() {
-        return next != null || unreadable != null;
+        while (complete.isEmpty() && events.hasNext()) {
+            take(events.next());
+        }
+        for (int shard = 0; complete.isEmpty() && shard < open.length; shard++) {
+            complete(shard);
+        }
+        return !complete.isEmpty();
     }
 
     @Override
-    public Tuple2<Instant, byte[]> next() {
+    public Tuple3<Instant, Integer, byte[]> next() {
         if (!hasNext()) {
             throw new NoSuchElementException();
         }
-        return unreadable == null ? tweets() : parked();
+        return complete.remove();
     }
 
-    private Tuple2<Instant, byte[]> tweets() {
-        long latestMs = Long.MIN_VALUE;
-        ByteArrayOutputStream block = new ByteArrayOutputStream(BLOCK_BYTES);
-        try (DataOutputStream out = new DataOutputStream(block)) {
-            out.writeByte(TWEETS);
-            while (next != null && block.size() < BLOCK_BYTES) {
-                latestMs = Math.max(latestMs, next.createdMs());
-                write(next, out);
-                advance();
+    private void take(Row row) {
+        try {
+            Tweet tweet = EnrichedEvent.read(row.getAs(0));
+            if (tweet == null) {
+                return;
             }
-        } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible);
+            int shard = shards.of(tweet.id());
+            if (open[shard] == null) {
+                open[shard] = new Open();
+            }
+            open[shard].add(tweet);
+            if (open[shard].isFull()) {
+                complete(shard);
+            }
+        } catch (UnreadableEventException noTweet) {
+            complete.add(new Tuple3<>(Instant.EPOCH, shards.key(0), parked(row)));
         }
-        return new Tuple2<>(Instant.ofEpochMilli(latestMs), block.toByteArray());
     }
 
-    private Tuple2<Instant, byte[]> parked() {
+    private void complete(int shard) {
+        if (open[shard] != null) {
+            complete.add(new Tuple3<>(
+                    Instant.ofEpochMilli(open[shard].latestMs), shards.key(shard), open[shard].bytes.toByteArray()));
+            open[shard] = null;
+        }
+    }
+
+    private byte[] parked(Row unreadable) {
         byte[] event = unreadable.isNullAt(0) ? NOTHING : unreadable.getAs(0);
         String position = parking.position(unreadable.get(1), unreadable.get(2));
         byte[] rejected = parking.rejected(event, position, Instant.now());
@@ -86,31 +108,35 @@ final class TweetBlocks implements Iterator<Tuple2<Instant, byte[]>> {
             throw new UncheckedIOException(impossible);
         }
         parked.add(1);
-        advance();
-        return new Tuple2<>(Instant.EPOCH, block.toByteArray());
+        return block.toByteArray();
     }
 
-    /** To the next event that counts or cannot be read. */
-    private void advance() {
-        next = null;
-        unreadable = null;
-        while (next == null && unreadable == null && events.hasNext()) {
-            Row row = events.next();
+    /** A block to which tweets are still added. */
+    private static final class Open {
+        private final ByteArrayOutputStream bytes = new ByteArrayOutputStream(BLOCK_BYTES);
+        private final DataOutputStream out = new DataOutputStream(bytes);
+        private long latestMs = Long.MIN_VALUE;
+
+        void add(Tweet tweet) {
             try {
-                next = EnrichedEvent.read(row.getAs(0));
-            } catch (UnreadableEventException noTweet) {
-                unreadable = row;
+                if (bytes.size() == 0) {
+                    out.writeByte(TWEETS);
+                }
+                out.writeLong(tweet.id());
+                out.writeLong(tweet.createdMs());
+                out.writeLong(tweet.sentUs());
+                out.writeInt(tweet.hashtags().size());
+                for (String hashtag : tweet.hashtags()) {
+                    Text.write(out, hashtag);
+                }
+            } catch (IOException impossible) {
+                throw new UncheckedIOException(impossible);
             }
+            latestMs = Math.max(latestMs, tweet.createdMs());
         }
-    }
 
-    private static void write(Tweet tweet, DataOutputStream out) throws IOException {
-        out.writeLong(tweet.id());
-        out.writeLong(tweet.createdMs());
-        out.writeLong(tweet.sentUs());
-        out.writeInt(tweet.hashtags().size());
-        for (String hashtag : tweet.hashtags()) {
-            Text.write(out, hashtag);
+        boolean isFull() {
+            return bytes.size() >= BLOCK_BYTES;
         }
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class BucketCountsTest {
-    private static final Counting COUNTING = new Counting(5000, 100, "counts");
+    private static final Counting COUNTING = new Counting(5000, 100, "counts", new Shards(1));
 
     @Test
     void theBucketItsHashtagsAndSlotsAreCounted() {

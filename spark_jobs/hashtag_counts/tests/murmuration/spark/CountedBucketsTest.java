@@ -1,6 +1,7 @@
 package murmuration.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import scala.Tuple3;
 
 class CountedBucketsTest {
-    private static final Counting COUNTING = new Counting(5000, 100_000, "counts");
+    private static final Counting COUNTING = new Counting(5000, 100_000, "counts", new Shards(3));
     private static final long START = 1_800_000_000_000L;
 
     private final MapInMemory state = new MapInMemory();
@@ -50,9 +51,10 @@ class CountedBucketsTest {
         CountedBuckets buckets = new CountedBuckets(COUNTING, state, timers::add);
         List.of(tweets).forEach(buckets::add);
         List<String> counts = new ArrayList<>();
-        for (Tuple3<byte[], String, String> row : buckets.store()) {
+        for (Tuple3<byte[], String, String> row : buckets.store(2)) {
             assertEquals("counts", row._3());
             String event = new String(row._1(), StandardCharsets.UTF_8);
+            assertTrue(event.contains("\"shards\":3,\"shard\":2,"), event);
             if (event.startsWith("{\"kind\":\"bucket\"")) {
                 counts.add(event.replaceAll(".*\"count\":(\\d+).*", "$1"));
             }

@@ -15,7 +15,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.util.LongAccumulator;
 import org.junit.jupiter.api.Test;
-import scala.Tuple2;
+import scala.Tuple3;
 
 class TweetBlocksTest {
     private static final Parking PARKING = new Parking("enriched", "rejected", 4);
@@ -23,13 +23,15 @@ class TweetBlocksTest {
             + "\"late\":%b,\"hashtags\":[\"a\",\"ü\",\"a\"],"
             + "\"ingest\":{\"sent_at_us\":%1$d}}";
 
+    private static final Shards ONE = new Shards(1);
+
     private final LongAccumulator parked = new LongAccumulator();
     private final List<Tweet> tweets = new ArrayList<>();
     private final List<String> events = new ArrayList<>();
 
     @Test
     void tweetsComeOutAsTheyWentIn() {
-        List<Tuple2<Instant, byte[]>> blocks = read(tweet(1), tweet(3), GOOD.formatted(2, true));
+        List<Tuple3<Instant, Integer, byte[]>> blocks = read(tweet(1), tweet(3), GOOD.formatted(2, true));
         assertEquals(Instant.ofEpochSecond(3), blocks.get(0)._1());
         assertEquals(
                 List.of(new Tweet(1, 1000, 1, List.of("a", "ü")), new Tweet(3, 3000, 3, List.of("a", "ü"))),
@@ -39,7 +41,7 @@ class TweetBlocksTest {
 
     @Test
     void unreadableEventsAreParkedOnceEachAndLoseNothingBeforeOrAfter() {
-        List<Tuple2<Instant, byte[]>> blocks = read("x", tweet(1), "", null, tweet(2), "[1,2,3]");
+        List<Tuple3<Instant, Integer, byte[]>> blocks = read("x", tweet(1), "", null, tweet(2), "[1,2,3]");
         assertEquals(List.of(1L, 2L), tweets.stream().map(Tweet::id).toList());
         assertEquals(List.of("enriched/0/0", "enriched/0/2", "enriched/0/3", "enriched/0/5"), events);
         assertEquals(4, parked.value());
@@ -48,14 +50,36 @@ class TweetBlocksTest {
 
     @Test
     void manyTweetsAreSeveralBlocks() {
-        List<Tuple2<Instant, byte[]>> blocks = read(Collections.nCopies(10_000, tweet(1)).toArray(String[]::new));
+        List<Tuple3<Instant, Integer, byte[]>> blocks =
+                read(Collections.nCopies(10_000, tweet(1)).toArray(String[]::new));
         assertTrue(blocks.size() > 1);
         assertEquals(10_000, tweets.size());
     }
 
     @Test
+    void eachBlockIsOfTheShardOfItsTweets() {
+        Shards three = new Shards(3);
+        List<Tuple3<Instant, Integer, byte[]>> blocks =
+                read(three, "x", tweet(1), tweet(2), tweet(3), tweet(4), tweet(5), tweet(6), tweet(1));
+        assertEquals(7, tweets.size());
+        assertEquals(List.of("enriched/0/0"), events);
+        List<Integer> keys = new ArrayList<>();
+        for (Tuple3<Instant, Integer, byte[]> block : blocks) {
+            TweetBlocks.unpack(
+                    block._3(),
+                    tweet -> {
+                        assertEquals(three.key(three.of(tweet.id())), block._2());
+                        assertTrue(tweet.createdMs() <= block._1().toEpochMilli());
+                    },
+                    (position, event) -> assertEquals(three.key(0), block._2()));
+            keys.add(block._2());
+        }
+        assertTrue(keys.stream().distinct().count() > 1);
+    }
+
+    @Test
     void nothingIsNoBlock() {
-        TweetBlocks none = new TweetBlocks(Collections.emptyIterator(), PARKING, parked);
+        TweetBlocks none = new TweetBlocks(Collections.emptyIterator(), ONE, PARKING, parked);
         assertFalse(none.hasNext());
         assertThrows(NoSuchElementException.class, none::next);
     }
@@ -64,15 +88,20 @@ class TweetBlocksTest {
         return GOOD.formatted(id, false);
     }
 
-    private List<Tuple2<Instant, byte[]>> read(String... written) {
+    private List<Tuple3<Instant, Integer, byte[]>> read(String... written) {
+        return read(ONE, written);
+    }
+
+    private List<Tuple3<Instant, Integer, byte[]>> read(Shards shards, String... written) {
         List<Row> rows = new ArrayList<>();
         for (String event : written) {
             byte[] bytes = event == null ? null : event.getBytes(StandardCharsets.UTF_8);
             rows.add(RowFactory.create(bytes, 0, (long) rows.size()));
         }
-        List<Tuple2<Instant, byte[]>> blocks = new ArrayList<>();
-        new TweetBlocks(rows.iterator(), PARKING, parked).forEachRemaining(blocks::add);
-        blocks.forEach(block -> TweetBlocks.unpack(block._2(), tweets::add, (position, event) -> events.add(position)));
+        List<Tuple3<Instant, Integer, byte[]>> blocks = new ArrayList<>();
+        new TweetBlocks(rows.iterator(), shards, PARKING, parked).forEachRemaining(blocks::add);
+        blocks.forEach(
+                block -> TweetBlocks.unpack(block._3(), tweets::add, (position, event) -> events.add(position)));
         return blocks;
     }
 }

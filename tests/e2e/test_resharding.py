@@ -1,0 +1,50 @@
+"""The number of shards is changed while tweets come in, in the middle of a window: every count stays exact."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from middleware.registry import registry
+from tests.stack import Stack, eventually
+
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
+
+
+@pytest.fixture(params=sorted(registry()))
+def instance(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    instance = Stack(f"test-shards-{request.param}", MURMUR_MIDDLEWARE=request.param, MURMUR_PARTITIONS="2")
+    try:
+        instance.up()
+        yield instance
+    finally:
+        instance.down()
+
+
+def has_acknowledged(instance: Stack, tweets: int) -> bool:
+    return instance.acknowledged("long") > tweets
+
+
+def change(instance: Stack, shards: int) -> None:
+    instance.murmur("down")
+    instance.environment["MURMUR_TRENDING_SHARDS"] = str(shards)
+    instance.murmur("up", timeout=240)
+
+
+def test_one_shard_becomes_two_and_one_again(instance: Stack) -> None:
+    source = instance.start("ingest", "--source", "synthetic", "--rate", "200", "--limit", "20000", "--run", "long")
+    try:
+        for shards, acknowledged in ((2, 2000), (1, 8000)):
+            eventually("tweets are acknowledged", partial(has_acknowledged, instance, acknowledged), 180)
+            change(instance, shards)
+        _, errors = source.communicate(timeout=300)
+        assert source.returncode == 0, errors
+    finally:
+        source.kill()
+        source.wait()
+    stages = instance.audit()
+    found = {name: (stage["expected"], stage["missing"], stage["duplicated"]) for name, stage in stages.items()}
+    assert found == dict.fromkeys(("published", "enriched", "ranked", "stored", "indexed"), (20_000, 0, 0))
+    assert "counts with 1 shards instead of 2" in (instance.settings().log_dir / "spark.log").read_text()
