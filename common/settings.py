@@ -128,6 +128,9 @@ class Settings(Place):
         1, ge=1, le=MOST_SHARDS, description="tasks that count hashtags, each for its share of the tweets"
     )
     max_hashtags: int = Field(100, ge=1, description="hashtags that a tweet keeps, which are its first")
+    spark_master: str = Field(
+        "local[*]", description="where Spark's tasks run; a cluster's workers must see the instance's folder"
+    )
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
 
     spark_jvm_options: str = Field("", description="further options of Spark's JVM, separated by spaces, over ours")
@@ -239,6 +242,10 @@ class Settings(Place):
     @property
     def log_dir(self) -> Path:
         return self.instance_dir / "log"
+
+    @property
+    def spark_is_local(self) -> bool:
+        return self.spark_master.startswith("local")
 
     @property
     def encoder_dir(self) -> Path:

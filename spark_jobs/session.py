@@ -4,39 +4,51 @@ from __future__ import annotations
 
 import os
 import sys
+import zipfile
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
+import common
 from common import modules
 from common.settings import Settings
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 BATCHES_KEPT = 20
 """Of how many micro-batches a checkpoint keeps the offsets, and the state as it was after each."""
 
-LOCAL = {
-    "spark.master": "local[*]",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
+DRIVER = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     # PySpark leaves the level at INFO and drops what is below WARN when it is put together: 5 % of the JVM's CPU.
     "spark.log.level": "WARN",
-    # Short tasks on one machine: no waiting for a better place, quick polls.
+    # Short tasks: no waiting for a better place.
     "spark.locality.wait": "0",
-    "spark.broadcast.compress": "false",
     # A second file beside every file of a checkpoint: the disk has checksums of its own.
     "spark.sql.streaming.checkpoint.fileChecksum.enabled": "false",
-    "spark.shuffle.compress": "false",
-    "spark.python.daemon.module": str(modules.SparkJobs.WORKERS),
     # What an interface would show, of which there is none: thousands of batches that are sorted again and again.
     "spark.ui.retainedJobs": "20",
     "spark.ui.retainedStages": "20",
     "spark.ui.retainedTasks": "20",
     "spark.sql.ui.retainedExecutions": "20",
 }
-"""On a laptop only; on a cluster `spark-submit` says where and how."""
+"""Of a driver that we start; `spark-submit` says by itself where and how."""
+
+ON_LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+"""Where all executors are on this machine; else they must reach the driver, which listens where Spark has it listen."""
+
+LOCAL = {
+    "spark.broadcast.compress": "false",
+    "spark.shuffle.compress": "false",
+    "spark.python.daemon.module": str(modules.SparkJobs.WORKERS),
+}
+"""Where tasks run in the driver: nothing crosses a network, and whatever they need is there."""
+
+SHIPPED = ("common", "middleware", "spark_jobs")
+"""Packages of ours that Python workers elsewhere need."""
 
 JVM = (
     "-Djava.net.preferIPv4Stack=true -XX:+UseParallelGC -XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=160m "
@@ -88,34 +100,71 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
     conf = SparkConf().setAppName(name)
     for key, value in STREAMING.items():
         conf.setIfMissing(key, value)
-    if not conf.contains("spark.master"):
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-        for key, value in LOCAL.items():
-            conf.setIfMissing(key, value)
-        conf.setIfMissing("spark.driver.memory", settings.spark_driver_memory)
-        heap = f"-Xms{settings.spark_driver_memory}"
-        conf.setIfMissing("spark.driver.extraJavaOptions", f"{JVM} {heap} {settings.spark_jvm_options}")
-        conf.setIfMissing("spark.local.dir", str(scratch_dir(settings, name)))
-        if classes := sorted(settings.jar_dir.glob("spark/*.jar")):
-            conf.setIfMissing("spark.driver.extraClassPath", os.pathsep.join(map(str, classes)))
-            conf.setIfMissing("spark.hadoop.fs.AbstractFileSystem.file.impl", "murmuration.spark.LocalFiles")
-            conf.setIfMissing("spark.hadoop.fs.file.impl", "murmuration.spark.LocalFiles$Raw")
-        if jars := sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar")):
-            conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
+    own_driver = not conf.contains("spark.master")
+    if own_driver:
+        _set_driver(conf, settings, name)
+        _set_classes(conf, settings)
     spark = SparkSession.builder.config(conf=conf).getOrCreate()
     if not conf.contains(EXCLUDED_RULES):
         exclude_rules(spark)
-    if conf.get("spark.master") == LOCAL["spark.master"]:
+    if own_driver and settings.spark_is_local:
         forget_hadoop_defaults(spark)  # at last: classes that the session loads add defaults, and all come back then
+    elif own_driver:
+        ship_modules(spark, scratch_dir(settings, name))
     log4j = spark.sparkContext._jvm.org.apache.logging.log4j  # type: ignore[union-attr]
     log4j.core.config.Configurator.setLevel(CHATTY, log4j.Level.ERROR)
     return spark
 
 
+def _set_driver(conf: SparkConf, settings: Settings, name: str) -> None:
+    conf.set("spark.master", settings.spark_master)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    chosen = dict(DRIVER)
+    if settings.spark_is_local:
+        chosen |= LOCAL
+    if settings.spark_is_local or urlsplit(settings.spark_master).hostname in LOOPBACK:
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        chosen |= ON_LOOPBACK
+    heap = f"-Xms{settings.spark_driver_memory}"
+    chosen |= {
+        "spark.driver.memory": settings.spark_driver_memory,
+        "spark.driver.extraJavaOptions": f"{JVM} {heap} {settings.spark_jvm_options}",
+        "spark.local.dir": str(scratch_dir(settings, name)),
+    }
+    for key, value in chosen.items():
+        conf.setIfMissing(key, value)
+
+
+def _set_classes(conf: SparkConf, settings: Settings) -> None:
+    """Ours on the driver's own class path, if all runs there: a file system cannot be loaded from anywhere else. Or
+    else they go to the executors as the middleware's do, and files are those of Hadoop."""
+    classes = sorted(settings.jar_dir.glob("spark/*.jar"))
+    jars = sorted(settings.jar_dir.glob(f"spark/{settings.middleware}/*.jar"))
+    if not settings.spark_is_local:
+        jars = [*classes, *jars]
+    elif classes:
+        conf.setIfMissing("spark.driver.extraClassPath", os.pathsep.join(map(str, classes)))
+        conf.setIfMissing("spark.hadoop.fs.AbstractFileSystem.file.impl", "murmuration.spark.LocalFiles")
+        conf.setIfMissing("spark.hadoop.fs.file.impl", "murmuration.spark.LocalFiles$Raw")
+    if jars:
+        conf.setIfMissing("spark.jars", ",".join(map(str, jars)))
+
+
 def scratch_dir(settings: Settings, name: str) -> Path:
     """Where a local application keeps what it does not need after its end: shuffle files, copies of state and jars."""
     return settings.state_dir / "spark" / name
+
+
+def ship_modules(spark: SparkSession, folder: Path) -> None:
+    """Has every Python worker import our modules as they are here; their other packages must be installed there."""
+    root = Path(common.__file__).parents[1]
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / "murmuration.zip"
+    with zipfile.ZipFile(archive, "w") as shipped:
+        for package in SHIPPED:
+            for file in sorted((root / package).rglob("*.py")):
+                shipped.write(file, file.relative_to(root))
+    spark.sparkContext.addPyFile(str(archive))
 
 
 def forget_hadoop_defaults(spark: SparkSession) -> None:

@@ -49,7 +49,7 @@ Counts = dict[tuple[int, str], int]
 class Feed:
     """A folder that Spark reads as a stream, one file per batch, and a checkpoint beside it."""
 
-    def __init__(self, spark: SparkSession, folder: Path, shards: int) -> None:
+    def __init__(self, spark: SparkSession, folder: Path, shards: int = 1) -> None:
         self.spark, self.checkpoint, self.input, self.shards = spark, folder / "checkpoint", folder / "input", shards
         self.input.mkdir()
         self.slots: dict[tuple[int, int], int] = {}

@@ -15,7 +15,7 @@ def process(settings: Settings) -> Process:
     return Process(
         "spark", python(modules.Deploy.SPARK), stage=4, ready_seconds=240, stop_seconds=2.5, early=True,
         ready=health_checks.written_since_start(settings.state_dir / "spark.ready"),
-        environment={"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable,
+        environment={"PYSPARK_PYTHON": sys.executable,
                      "MURMUR_JVM_OPTIONS": class_data_sharing.of_clients(settings),
                      "MURMUR_SPARK_JVM_OPTIONS": class_data_sharing.of_spark(settings),
                      # Or else RocksDB's threads have up to eight heaps of the C library for each core, each of
