@@ -32,8 +32,10 @@ def status(instance: str | None, as_json: bool) -> None:
 def as_text(found: dict[str, Any]) -> str:
     durability = kind(found["durability"], found["durability_asked"])
     lines = [f"instance {found['instance']}: {found['middleware']} ({durability}), page {found['url']}"]
+    if found["replicated"]:
+        lines.append(f"{found['replicas']} replicas: {found['replicated']}")
     if found["processes"] == []:
-        return lines[0] + "\nnot running: start it with `murmur up`"
+        return "\n".join([*lines, "not running: start it with `murmur up`"])
     if found["processes"] is None:
         lines.append("processes unknown: their manager does not answer; `murmur down` ends all of them")
     for process in found["processes"] or []:

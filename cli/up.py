@@ -41,9 +41,11 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     wished = Settings.chosen(**flags)
     try:
-        driver(wished.middleware)  # which the environment may have chosen
+        chosen = driver(wished.middleware)  # which the environment may have chosen
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+    if wished.replicas > 1 and not chosen.replicated:
+        raise click.UsageError(f"{wished.middleware} has no replicas: leave MURMUR_REPLICAS at 1")
     if manager.is_running(wished):
         settings = Settings.load(instance=instance)
         state.recorded(settings)
@@ -83,7 +85,8 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
     ours = [] if servers_only else stack.applications(settings)
     if not manager.is_running(settings):
         supervisor.write_configuration(settings, servers + [process for process in ours if process.early])
-        click.echo(f"starting instance {settings.instance} on {settings.middleware} ({settings.durability}), "
+        replicas = f", {settings.replicas} replicas" if settings.replicas > 1 else ""
+        click.echo(f"starting instance {settings.instance} on {settings.middleware} ({settings.durability}{replicas}), "
                    f"logs in {settings.log_dir}")
         supervisor.start(settings)
     deaths = Deaths(settings)

@@ -35,7 +35,7 @@ ADDRESSES = ("middleware_uri", "redis_url", "milvus_uri", "database_url")
 # What a later command may not choose: it is decided by the instance that runs.
 FACTS_OF_A_RUNNING_INSTANCE = (
     "middleware", "durability", "port_block", "port_base", *ADDRESSES, "partitions", "stream_retention_bytes",
-    "max_event_bytes", "namespace", "index_max_rows", "rankings_kept_s", "ingest_token",
+    "max_event_bytes", "namespace", "replicas", "index_max_rows", "rankings_kept_s", "ingest_token",
 )
 
 HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
@@ -101,6 +101,7 @@ class Settings(Place):
     partitions: int = Field(
         1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
     )
+    replicas: Literal[1, 3] = Field(1, description="copies of each event, each on a server of its own here")
     max_event_bytes: int = Field(1 << 20, ge=1, description="largest event; the same on every middleware")
     stream_retention_bytes: int = Field(8 << 30, ge=1, description="bound of each stream; the oldest events go first")
     publish_group_ms: int = Field(50, ge=1, description="how long the publisher groups events before it sends them")
@@ -268,8 +269,8 @@ class Settings(Place):
     def port(self, which: Port | MiddlewarePort, replica: int = 0) -> int:
         return self.port_base + PORTS_PER_INSTANCE * self.port_block + which + replica
 
-    def address(self, which: Port | MiddlewarePort) -> str:
-        return f"127.0.0.1:{self.port(which)}"
+    def address(self, which: Port | MiddlewarePort, replica: int = 0) -> str:
+        return f"127.0.0.1:{self.port(which, replica)}"
 
     @property
     def redis_address(self) -> str:

@@ -44,5 +44,13 @@ class Driver:
     acknowledgement: Mapping[Durability, str]
     """What an acknowledged event is guaranteed, by durability class."""
 
+    replicated: str = ""
+    """What else it is guaranteed with three replicas, and which servers stay single then; empty where there are none."""
+
     asks_durability: bool = False
     """Whether `durability_in_force` asks the running server; it tells what that was configured with otherwise."""
+
+    def guarantee(self, settings: Settings) -> str:
+        """What an acknowledged event is guaranteed with these settings."""
+        one = self.acknowledgement[settings.durability]
+        return one if settings.replicas == 1 else f"{one}; {self.replicated}"

@@ -26,6 +26,8 @@ def described(settings: Settings) -> dict[str, Any]:
         "middleware": settings.middleware,
         "durability": answers.middleware,
         "durability_asked": driver(settings.middleware).asks_durability,
+        "replicas": settings.replicas,
+        "replicated": driver(settings.middleware).replicated if settings.replicas > 1 else None,
         "processes": running,
         "database": {
             "path": masked(settings.database_address.removeprefix("sqlite:///")),

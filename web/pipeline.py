@@ -54,6 +54,7 @@ class Pipeline(BaseModel):
     durability_asked: bool | None = Field(
         description="true: the running server says so; false: that is what it was configured with; null: unknown"
     )
+    replicas: int = Field(description="copies of each event, on servers of their own")
     stages: list[Stage]
 
 
@@ -73,6 +74,7 @@ def read(redis: Redis, settings: Settings) -> Pipeline:
         "middleware": settings.middleware,
         "durability": in_force.durability,
         "durability_asked": in_force.asked,
+        "replicas": settings.replicas,
         "stages": [
             {**stage, "retention_used": used.get(stage["name"])}
             for stage in read_pipeline(redis, settings.redis_prefix)

@@ -12,7 +12,10 @@ from common.storage import files
 FORMAT = 4
 """Of everything below `state_dir`: counts up with each change that what was stored before cannot be read with."""
 
-FIXED = ("namespace", "partitions", "stream_retention_bytes", "max_event_bytes", "middleware_uri", "database_url")
+FIXED = (
+    "namespace", "partitions", "replicas", "stream_retention_bytes", "max_event_bytes", "middleware_uri",
+    "database_url",
+)
 """Settings that streams, checkpoints and stored tweets were made with. All others take effect at the next start."""
 
 SECRET = (*ADDRESSES, "ingest_token")

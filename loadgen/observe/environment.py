@@ -46,7 +46,7 @@ def described(settings: Settings) -> dict[str, Any]:
         "middleware": settings.middleware,
         "durability": settings.durability,
         "durability_told": told,
-        "acknowledgement": driver(settings.middleware).acknowledgement[settings.durability],
+        "acknowledgement": driver(settings.middleware).guarantee(settings),
         "settings": {name: masked(value) if isinstance(value, str) else value for name, value in chosen.items()},
         "server_settings": server_settings(settings),
         "versions": versions(settings),

@@ -49,7 +49,9 @@ class Cluster:
     """Raises Unreachable where no broker answers within a few seconds, UnknownStream where a topic does not exist."""
 
     def __init__(self, settings: Settings) -> None:
-        self.servers = settings.middleware_uri or settings.address(Port.BROKER)
+        self.servers = settings.middleware_uri or ",".join(
+            settings.address(Port.BROKER, replica) for replica in range(settings.replicas)
+        )
         """Addresses with commas between."""
 
         self._namespace = settings.namespace

@@ -4,5 +4,5 @@ from common.settings import MiddlewarePort
 
 
 class Port(MiddlewarePort):
-    BROKER = 30
-    CONTROLLER = 31
+    BROKER = 30  # the first; the others follow, up to 3
+    CONTROLLER = 33

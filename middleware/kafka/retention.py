@@ -1,4 +1,4 @@
-"""How many bytes lie between two offsets: by the files of the local broker, as no client of Python asks it for that."""
+"""How many bytes lie between two offsets: by the files of the local brokers, as no client of Python asks them."""
 
 from __future__ import annotations
 
@@ -31,13 +31,15 @@ def partition_bound(settings: Settings, partitions: int) -> int:
 def bytes_between(
     settings: Settings, topic: str, first: Mapping[int, int], end: Mapping[int, int]
 ) -> dict[int, int] | None:
-    """By partition; None where the files are elsewhere. A partition that `first` lacks counts from its beginning."""
-    logs = settings.state_dir / "kafka" / "log"
-    if settings.middleware_uri or not logs.is_dir():
+    """By partition, of the copy that holds most, as one of a dead broker lags behind; None where the files are
+    elsewhere. A partition that `first` lacks counts from its beginning."""
+    logs = list(settings.state_dir.glob("kafka*/log"))
+    if settings.middleware_uri or not logs:
         return None
     return {
-        partition: sum(
-            file.between(first.get(partition, 0), last) for file in files(logs / f"{topic}-{partition}", last)
+        partition: max(
+            sum(file.between(first.get(partition, 0), last) for file in files(log / f"{topic}-{partition}", last))
+            for log in logs
         )
         for partition, last in end.items()
     }

@@ -5,7 +5,7 @@ from common.settings import MiddlewarePort
 
 class Port(MiddlewarePort):
     ZOOKEEPER = 20
-    BOOKIE = 21
     CONTROLLER = 22
     CONTROLLER_REST = 23
-    SEGMENT_STORE = 24
+    SEGMENT_STORE = 24  # the first; the other follows
+    BOOKIE = 26  # the first; the others follow, up to 4

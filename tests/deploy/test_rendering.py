@@ -9,15 +9,17 @@ import pytest
 from common.process import manager
 from common.process.child import program
 from common.settings import Port, Settings
-from deploy.local import pravega, stack
+from deploy.local import kafka, pravega, stack
 from deploy.local.processes import supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.rendering import render
+from middleware.kafka.cluster import Cluster
 from middleware.kafka.ports import Port as KafkaPort
 from middleware.pravega.ports import Port as PravegaPort
 
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
-           "ports": PravegaPort}
+           "ports": PravegaPort, "replica": 0, "quorum": 1, "folder": Path("bookkeeper")}
+KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 
 def settings(home: Path, **given: object) -> Settings:
@@ -29,10 +31,10 @@ def process(*command: str) -> Process:
 
 
 @pytest.mark.parametrize("template", ["redis/redis.conf", "nginx/nginx.conf", "kafka/server.properties",
-                                      *(f"pravega/{name}" for name in pravega._CONFIGURATIONS)])
+                                      "pravega/zookeeper.cfg", "pravega/bookkeeper.conf",
+                                      "pravega/controller.properties", "pravega/segment-store.properties"])
 def test_no_template_listens_beyond_loopback(template: str, tmp_path: Path):
-    ports = KafkaPort if template.startswith("kafka/") else PravegaPort
-    text = render(template, settings(tmp_path), **{**PRAVEGA, "ports": ports})
+    text = render(template, settings(tmp_path), **(KAFKA if template.startswith("kafka/") else PRAVEGA))
     assert "0.0.0.0" not in text
     assert "{{" not in text
 
@@ -47,16 +49,46 @@ def test_the_segment_store_forgets_what_is_old_before_its_cache_holds_writers_ba
     """At 16,000 tweets/s, in two streams of 1,000 bytes an event. Above 75 % Pravega starts to evict (CachePolicy)."""
     given = {**PRAVEGA, "cache_bytes": pravega.CACHE_BYTES}
     text = render("pravega/segment-store.properties", settings(tmp_path), **given)
-    values = dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
-    cache = "pravegaservice.cache"
-    kept_s = int(values[f"{cache}.time.seconds.max"]) + int(values[f"{cache}.generation.duration.seconds"])
-    assert kept_s * 16_000 * 2 * 1000 < 0.75 * int(values[f"{cache}.size.max"])
+    found, cache = values(text), "pravegaservice.cache"
+    kept_s = int(found[f"{cache}.time.seconds.max"]) + int(found[f"{cache}.generation.duration.seconds"])
+    assert kept_s * 16_000 * 2 * 1000 < 0.75 * int(found[f"{cache}.size.max"])
 
 
 @pytest.mark.parametrize(("durability", "flushed"), [("fsync", True), ("page-cache", False)])
 def test_durability_decides_whether_the_broker_flushes(durability: str, flushed: bool, tmp_path: Path):
-    text = render("kafka/server.properties", settings(tmp_path, durability=durability), ports=KafkaPort)
+    text = render("kafka/server.properties", settings(tmp_path, durability=durability), **KAFKA)
     assert ("log.flush.interval.messages=1\n" in text) is flushed
+
+
+def test_each_of_three_brokers_knows_the_quorum_and_has_ports_and_a_folder_of_its_own(tmp_path: Path):
+    one = settings(tmp_path, middleware="kafka", replicas=3)
+    configured = [
+        values(render("kafka/server.properties", one, **KAFKA | {"replica": n, "folder": kafka.folder(one, n)}))
+        for n in range(3)
+    ]
+    assert [conf["node.id"] for conf in configured] == ["1", "2", "3"]
+    assert {conf["controller.quorum.voters"].count("@") for conf in configured} == {3}
+    for key in ("log.dirs", "listeners", "advertised.listeners"):
+        assert len({conf[key] for conf in configured}) == 3
+    assert {conf["advertised.listeners"].removeprefix("PLAINTEXT://") for conf in configured} == set(
+        Cluster(one).servers.split(","))
+    assert (configured[0]["default.replication.factor"], configured[0]["min.insync.replicas"]) == ("3", "2")
+
+
+def test_with_replicas_an_entry_is_on_two_of_three_bookies_before_it_is_acknowledged(tmp_path: Path):
+    one = settings(tmp_path, replicas=3)
+    found = values(render("pravega/segment-store.properties", one, **PRAVEGA | {"quorum": 3}))
+    quorum = [found[f"bookkeeper.{name}.size"] for name in ("ensemble", "write.quorum", "ack.quorum")]
+    assert quorum == ["3", "3", "2"]
+    names = [process.name for process in pravega.processes(one)]
+    assert sum(name.startswith("bookkeeper") for name in names) == 4
+    assert sum(name.startswith("segment-store") for name in names) == 2
+    assert len(set(names)) == len(names)
+
+
+def values(text: str) -> dict[str, str]:
+    """Keys and values of a file of properties."""
+    return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))
 
 
 def test_nginx_accepts_its_configuration_even_below_a_folder_with_a_space(tmp_path: Path):

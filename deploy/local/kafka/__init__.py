@@ -1,12 +1,16 @@
-"""Kafka 4 on one machine: one process that is broker and controller, its state kept across restarts."""
+"""Kafka 4 on one machine: each process is broker and controller, its state kept across restarts."""
 
 from __future__ import annotations
 
+import base64
 import socket
 import struct
+import uuid
+from pathlib import Path
 
 from common.process.child import MissingProgram, python
 from common.settings import Settings
+from common.storage import files
 from deploy.local.middlewares import Deployment
 from deploy.local.processes import jvm
 from deploy.local.processes.spec import Probe, Process
@@ -20,17 +24,48 @@ API_VERSIONS = struct.pack(">hhih", 18, 0, 1, -1)
 
 
 def write_configuration(settings: Settings) -> None:
-    """Renders the broker's configuration into `<state_dir>/conf`."""
+    """Renders the brokers' configuration into `<state_dir>/conf`."""
     if not any((settings.jar_dir / "kafka").glob("kafka_*.jar")):
         raise MissingProgram("Kafka's broker is not installed: run `make setup`")
-    write("kafka/server.properties", settings.state_dir / "conf" / "server.properties", settings, ports=Port)
+    for replica in range(settings.replicas):
+        write("kafka/server.properties", configuration(settings, replica), settings, ports=Port, replica=replica,
+              folder=folder(settings, replica))
+    id_file = cluster_id(settings)
+    if not id_file.exists():
+        files.replace(id_file, random_id())
 
 
 def processes(settings: Settings) -> list[Process]:
     return [
-        Process("kafka", python("deploy.local.kafka.broker"), stage=0, ready=answers(settings.port(Port.BROKER)),
-                stop_seconds=3),
+        Process(name(replica), python("deploy.local.kafka.broker", str(replica)), stage=0,
+                ready=answers(settings.port(Port.BROKER, replica)), stop_seconds=3)
+        for replica in range(settings.replicas)
     ]
+
+
+def name(replica: int) -> str:
+    """Of the process, and of the folder of its state."""
+    return "kafka" if replica == 0 else f"kafka-{replica + 1}"
+
+
+def folder(settings: Settings, replica: int) -> Path:
+    return settings.state_dir / name(replica)
+
+
+def configuration(settings: Settings, replica: int) -> Path:
+    return settings.state_dir / "conf" / f"{name(replica)}.properties"
+
+
+def cluster_id(settings: Settings) -> Path:
+    """File of the id with which every broker of the instance formats its storage."""
+    return settings.state_dir / "kafka-cluster-id"
+
+
+def random_id() -> str:
+    """As Kafka's tool takes it: base64 that must not look like an option."""
+    while (text := base64.urlsafe_b64encode(uuid.uuid4().bytes).rstrip(b"=").decode()).startswith("-"):
+        pass
+    return text
 
 
 def answers(port: int) -> Probe:

@@ -21,57 +21,99 @@ CONTAINERS = 2
 ZOOKEEPER_YOUNG = "16m"
 """Of its heap: it makes about a megabyte a minute, and would fill most of the heap before it first collects."""
 
-CACHE_BYTES = 2 << 30
-"""Of the segment store. With 512 MB it held writers back for 25 s at a time under load."""
+CACHE_BYTES, DIRECT_MEMORY_BYTES = 2 << 30, 3 << 30
+"""Of the segment stores together, the former being in the latter. With a cache of 512 MB it held writers back for 25 s
+at a time under load."""
 
 DISK_FULL = 0.98
 """Used share of a disk on which the bookie only reads."""
 
-_CONFIGURATIONS = ("zookeeper.cfg", "bookkeeper.conf", "controller.properties", "segment-store.properties")
+SEGMENT_STORES, BOOKIES, QUORUM = 2, 4, 3
+"""With three replicas: each ledger lies on three of the bookies, two of which have an entry before it is acknowledged;
+the fourth takes the place of one that is dead. The containers are shared by the segment stores."""
 
 
 def write_configuration(settings: Settings) -> None:
     """Renders the servers' configuration into `<state_dir>/conf`."""
     if not patched(settings).exists():
         raise MissingProgram("the servers of Pravega are not installed: run `make setup`")
-    for name in _CONFIGURATIONS:
-        write(f"pravega/{name}", settings.state_dir / "conf" / name, settings,
-              cluster=CLUSTER, znode=ZNODE, containers=CONTAINERS, cache_bytes=CACHE_BYTES,
-              disk_full=DISK_FULL, ports=Port)
+    write_one(settings, "zookeeper.cfg")
+    write_one(settings, "controller.properties", containers=CONTAINERS)
+    for replica in range(bookies(settings)):
+        write_one(settings, "bookkeeper.conf", replica, disk_full=DISK_FULL,
+                  folder=settings.state_dir / numbered("bookkeeper", replica))
+    for replica in range(segment_stores(settings)):
+        write_one(settings, "segment-store.properties", replica, containers=CONTAINERS,
+                  cache_bytes=CACHE_BYTES // segment_stores(settings))
+
+
+def write_one(settings: Settings, template: str, replica: int = 0, **values: object) -> None:
+    write(f"pravega/{template}", configuration(settings, template, replica), settings, cluster=CLUSTER, znode=ZNODE,
+          ports=Port, replica=replica, quorum=min(settings.replicas, QUORUM), **values)
+
+
+def configuration(settings: Settings, template: str, replica: int = 0) -> Path:
+    stem, dot, kind = template.rpartition(".")
+    return settings.state_dir / "conf" / f"{numbered(stem, replica)}{dot}{kind}"
+
+
+def numbered(name: str, replica: int) -> str:
+    """Of a process, and of the folder of its state: the first has no number."""
+    return name if replica == 0 else f"{name}-{replica + 1}"
+
+
+def bookies(settings: Settings) -> int:
+    return 1 if settings.replicas == 1 else BOOKIES
+
+
+def segment_stores(settings: Settings) -> int:
+    return 1 if settings.replicas == 1 else SEGMENT_STORES
 
 
 def processes(settings: Settings) -> list[Process]:
-    conf = settings.state_dir / "conf"
     return [
         Process(
             "zookeeper",
-            java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", str(conf / "zookeeper.cfg"),
+            java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain",
+                 str(configuration(settings, "zookeeper.cfg")),
                  options=(*class_data_sharing.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
             stage=0, ready=health_checks.zookeeper(settings.port(Port.ZOOKEEPER)),
         ),
-        Process(
-            "bookkeeper", after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie")),
-            stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE)), stop_seconds=1,
-        ),
+        *(one_bookie(settings, replica) for replica in range(bookies(settings))),
         # Stops before the segment store: without that it does not end until it is killed.
         Process(
             "controller",
             after([settings.port(Port.ZOOKEEPER)], java(settings, "384m", "io.pravega.controller.server.Main", options=(
-                *class_data_sharing.options(settings, "controller"), f"-Dconf.file={conf / 'controller.properties'}",
+                *class_data_sharing.options(settings, "controller"),
+                f"-Dconf.file={configuration(settings, 'controller.properties')}",
             ))),
             stage=3, ready=health_checks.accepts(settings.port(Port.CONTROLLER)),
         ),
-        Process(
-            "segment-store",
-            after([settings.port(Port.BOOKIE)], java(
-                settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
-                    *class_data_sharing.options(settings, "segment-store"),
-                    "-XX:MaxDirectMemorySize=3g",
-                    f"-Dpravega.configurationFile={conf / 'segment-store.properties'}",
-                ))),
-            stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE)), stop_seconds=1.5,
-        ),
+        *(one_segment_store(settings, replica) for replica in range(segment_stores(settings))),
     ]
+
+
+def one_bookie(settings: Settings, replica: int) -> Process:
+    return Process(
+        numbered("bookkeeper", replica),
+        after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie", str(replica))),
+        stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE, replica)), stop_seconds=1,
+    )
+
+
+def one_segment_store(settings: Settings, replica: int) -> Process:
+    """It does not wait for all bookies: some may be dead, and a container that finds too few tries again."""
+    name, memory = numbered("segment-store", replica), DIRECT_MEMORY_BYTES // segment_stores(settings)
+    return Process(
+        name,
+        after([settings.port(Port.ZOOKEEPER if replica else Port.BOOKIE)], java(
+            settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
+                *class_data_sharing.options(settings, name),
+                f"-XX:MaxDirectMemorySize={memory}",
+                f"-Dpravega.configurationFile={configuration(settings, 'segment-store.properties', replica)}",
+            ))),
+        stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE, replica)), stop_seconds=1.5,
+    )
 
 
 def java(

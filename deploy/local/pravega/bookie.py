@@ -1,6 +1,6 @@
 """Starts the bookie; before its very first start, makes its place in ZooKeeper.
 
-Run by the process manager as `python -m deploy.local.pravega.bookie`; becomes the bookie's Java process.
+Run by the process manager as `python -m deploy.local.pravega.bookie REPLICA`; becomes the bookie's Java process.
 """
 
 from __future__ import annotations
@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 from common.settings import Settings
 from common.storage import files
-from deploy.local.pravega import DISK_FULL, ZNODE, java
+from deploy.local.pravega import DISK_FULL, ZNODE, configuration, java, numbered
 from deploy.local.processes import class_data_sharing
 from middleware.pravega.ports import Port
 
@@ -22,16 +23,23 @@ REGIONS = "4m"
 """Of its heap. More than half of one at once begins a search of the whole heap for garbage: in regions of 1 MB, the
 default, each piece of its table in memory did, up to 24 times a second."""
 
+TEMPLATE = "bookkeeper.conf"
+
 ROOM_SECONDS = 1.0
 """How often a full disk is looked at."""
 
+FORMAT_SECONDS = 120
+
 
 def main() -> None:
-    settings = Settings.load()
+    settings, replica = Settings.load(), int(sys.argv[1])
     await_room(settings.state_dir)
-    format_once(settings)
-    command = java(settings, BOOKIE_HEAP, "org.apache.bookkeeper.server.Main", "--conf", configuration(settings),
-                   options=(*class_data_sharing.options(settings, "bookkeeper"),
+    if replica == 0:
+        format_once(settings)
+    await_format(settings)
+    conf = str(configuration(settings, TEMPLATE, replica))
+    command = java(settings, BOOKIE_HEAP, "org.apache.bookkeeper.server.Main", "--conf", conf,
+                   options=(*class_data_sharing.options(settings, numbered("bookkeeper", replica)),
                             f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}", f"-XX:G1HeapRegionSize={REGIONS}"))
     os.execv(command[0], command)
 
@@ -51,8 +59,19 @@ def await_room(folder: Path) -> None:
         time.sleep(ROOM_SECONDS)
 
 
-def configuration(settings: Settings) -> str:
-    return str(settings.state_dir / "conf" / "bookkeeper.conf")
+def formatted(settings: Settings) -> Path:
+    return settings.state_dir / "bookkeeper" / "formatted"
+
+
+def await_format(settings: Settings) -> None:
+    """Returns once the first bookie of the instance has made the ledgers' metadata, which is all bookies'."""
+    if not formatted(settings).exists():
+        print("waiting for the ledgers' metadata, which the first bookie makes", flush=True)
+    until = time.monotonic() + FORMAT_SECONDS
+    while not formatted(settings).exists():
+        if time.monotonic() > until:
+            raise SystemExit(f"the ledgers' metadata was not made within {FORMAT_SECONDS} s: see the log of bookkeeper")
+        time.sleep(0.2)
 
 
 def format_once(settings: Settings) -> None:
@@ -61,14 +80,15 @@ def format_once(settings: Settings) -> None:
     Without the stamp no bookie of this instance ever ran, so nothing can be lost by forcing: that makes it safe to be
     killed anywhere in here and to begin again.
     """
-    stamp = settings.state_dir / "bookkeeper" / "formatted"
+    stamp = formatted(settings)
     if stamp.exists():
         return
     stamp.parent.mkdir(parents=True, exist_ok=True)
     parents = ["/pravega", ZNODE, f"{ZNODE}/bookkeeper"]
     shell = java(settings, "64m", "org.apache.zookeeper.ZooKeeperMain", "-server", settings.address(Port.ZOOKEEPER))
     subprocess.run(shell, input="".join(f"create {path}\n" for path in parents) + "quit\n", text=True, timeout=60)
-    metadata = java(settings, "64m", "org.apache.bookkeeper.bookie.BookieShell", "-conf", configuration(settings),
+    metadata = java(settings, "64m", "org.apache.bookkeeper.bookie.BookieShell", "-conf",
+                    str(configuration(settings, TEMPLATE)),
                     "metaformat", "-nonInteractive", "-force")
     subprocess.run(metadata, check=True, timeout=60)
     files.replace(stamp, "the ledgers' metadata was made\n")

@@ -663,6 +663,11 @@ export interface components {
              * @description the stream store in use
              */
             middleware: string;
+            /**
+             * Replicas
+             * @description copies of each event, on servers of their own
+             */
+            replicas: number;
             /** Stages */
             stages: components["schemas"]["Pipeline.Stage"][];
         };

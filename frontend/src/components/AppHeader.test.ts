@@ -9,8 +9,8 @@ beforeEach(() => void vi.stubGlobal('matchMedia', () => Object.assign(new EventT
 afterEach(() => void vi.unstubAllGlobals())
 
 /** What stands below the name of the page, and what explains it. */
-function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>) {
-  const pipeline = { middleware: 'kafka', stages: [], ...known }
+function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>, replicas = 1) {
+  const pipeline = { middleware: 'kafka', stages: [], replicas, ...known }
   const wrapper = mount(AppHeader, {
     props: { window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },
   })
@@ -26,6 +26,10 @@ it('tells a durability that the server was asked for from one that was only conf
       'on kafka · page-cache, configured',
       'acknowledged may be lost with the machine, as the running server was configured; it cannot be asked',
     ])
+})
+
+it('says how many replicas there are', () => {
+  expect(told({ durability: 'fsync', durability_asked: true }, 3)[0]).toBe('on kafka · fsync · 3 replicas')
 })
 
 it('says that a durability is unknown', () => {
