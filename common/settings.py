@@ -101,7 +101,7 @@ class Settings(Place):
     partitions: int = Field(
         1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
     )
-    replicas: Literal[1, 3] = Field(1, description="copies of each event, each on a server of its own here")
+    replicas: int = Field(1, description="copies of each event, each on a server of its own here")
     max_event_bytes: int = Field(1 << 20, ge=1, description="largest event; the same on every middleware")
     stream_retention_bytes: int = Field(8 << 30, ge=1, description="bound of each stream; the oldest events go first")
     publish_group_ms: int = Field(50, ge=1, description="how long the publisher groups events before it sends them")
@@ -183,6 +183,13 @@ class Settings(Place):
             raise ValueError("no address of a server: write / as %2F, # as %23, ? as %3F, [ as %5B, ] as %5D and @ as "
                              "%40 in a user's name or password")
         return _without_white_space(value)
+
+    @field_validator("replicas")
+    @classmethod
+    def _majority(cls, value: int) -> int:
+        if value not in (1, 3):
+            raise ValueError("1, or 3 of which two are a majority")
+        return value
 
     @field_validator("middleware_uri")
     @classmethod

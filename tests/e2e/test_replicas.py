@@ -1,0 +1,64 @@
+"""Three replicas: one server that holds events stays dead for two minutes, another process is killed meanwhile."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from common.process import manager
+from deploy.local.middlewares import deployment
+from middleware.registry import driver, registry
+from tests.stack import Stack, eventually, kill
+
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(1200)]
+
+RATE, TWEETS = 200, 48_000
+DEAD_SECONDS = 120
+
+
+@pytest.fixture(params=[name for name in registry() if driver(name).replicated])
+def instance(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    instance = Stack(
+        f"test-replicas-{request.param}", MURMUR_MIDDLEWARE=request.param, MURMUR_REPLICAS="3", MURMUR_PARTITIONS="2"
+    )
+    try:
+        instance.up()
+        yield instance
+    finally:
+        instance.down()
+
+
+def test_writes_go_on_while_a_replica_is_dead_and_nothing_is_lost_or_repeated(instance: Stack) -> None:
+    settings = instance.settings()
+    servers = deployment(settings.middleware)
+    (killed,) = [name for name in servers.killed if name != servers.syncing] or ["spark"]
+    dead, asked = f"{servers.syncing}-2", manager.ask(settings, manager.ENDED_SECONDS)
+    source = instance.start(
+        "ingest", "--source", "synthetic", "--rate", str(RATE), "--limit", str(TWEETS), "--run", "long")
+
+    def goes_on(why: str) -> None:
+        before = instance.acknowledged("long")
+        eventually(why, lambda: instance.acknowledged("long") > before + 10 * RATE, 120)
+        assert source.poll() is None, "the source has ended too early"
+
+    try:
+        goes_on("tweets come in")
+        victim = instance.pids()[killed]
+        asked.stopProcess(dead)
+        died = time.monotonic()
+        goes_on(f"without {dead} tweets come in")
+        kill(victim)
+        goes_on(f"without {dead}, {killed} being killed, tweets come in")
+        time.sleep(max(0.0, died + DEAD_SECONDS - time.monotonic()))
+        goes_on(f"tweets come in after two minutes without {dead}")
+        asked.startProcess(dead)
+        _, errors = source.communicate(timeout=600)
+        assert source.returncode == 0, errors
+    finally:
+        source.kill()
+        source.wait()
+    stages = instance.audit(timeout=300)
+    found = {name: (stage["expected"], stage["missing"], stage["duplicated"]) for name, stage in stages.items()}
+    assert found == dict.fromkeys(("published", "enriched", "ranked", "stored", "indexed"), (TWEETS, 0, 0))
