@@ -18,8 +18,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from audit.loss.acceptance import Loss, accept, find_losses
 from cli import options
 from common.addresses import masked
+from common.settings import Settings
 from common.storage.lost import Lost
 from common.tweets import BUCKET_SECONDS, Reader
+from deploy.local.processes.spec import numbered
 from deploy.local.processes.stopped import stopped
 from middleware.driver import Middleware
 from middleware.readers import READERS
@@ -84,13 +86,19 @@ def explained() -> Iterator[None]:
 def accept_all(middleware: Middleware, asked: Sequence[Loss], silent: bool) -> tuple[list[Loss], list[str]]:
     """What is accepted at last, as retention and readers may have gone on during the question; and which processes
     could not be started again."""
-    with stopped(middleware.settings, sorted({PROCESS[loss.reader.name] for loss in asked}), warn) as left:
+    names = {name for loss in asked for name in processes(middleware.settings, loss.reader.name)}
+    with stopped(middleware.settings, sorted(names), warn) as left:
         losses = find_losses(middleware, [loss.reader for loss in asked], asked)
         for loss in losses:
             if loss not in asked and not silent:
                 click.echo(f"Meanwhile that has changed.\n{described(loss)}")
             accept(middleware, loss)
     return losses, left
+
+
+def processes(settings: Settings, reader: Reader) -> list[str]:
+    copies = {"search-consumer": settings.search_consumers, "trending-consumer": settings.trending_consumers}
+    return [numbered(PROCESS[reader], copy) for copy in range(copies.get(reader, 1))]
 
 
 def warn(line: str) -> None:

@@ -138,6 +138,10 @@ class Settings(Place):
     jvm_options: str = Field("", description="those of a JVM that the middleware's client starts within a process")
 
     # -- consumers, search
+    search_consumers: int = Field(
+        1, ge=1, le=8, description="processes that make tweets searchable; more than `partitions` have nothing to do"
+    )
+    trending_consumers: int = Field(1, ge=1, le=8, description="processes that keep the rankings; likewise")
     redis_url: str = Field("", description="address of Redis; empty: the local one")
     database_url: str = Field("", description="SQLAlchemy URL of the tweets; empty: SQLite in the instance's folder")
     database_max_rows: int = Field(5_000_000, ge=1, description="bound of the database; the oldest tweets go first")

@@ -45,7 +45,7 @@ class Driver:
     """What an acknowledged event is guaranteed, by durability class."""
 
     replicated: str = ""
-    """What else it is guaranteed with three replicas, and which servers stay single then; empty where there are none."""
+    """What else it is guaranteed with three replicas, and which servers stay single; empty where there are none."""
 
     asks_durability: bool = False
     """Whether `durability_in_force` asks the running server; it tells what that was configured with otherwise."""

@@ -8,7 +8,7 @@ from common.settings import Port, Settings
 from deploy.local import milvus, nginx, redis, spark
 from deploy.local.middlewares import deployment
 from deploy.local.processes import class_data_sharing, health_checks
-from deploy.local.processes.spec import Process
+from deploy.local.processes.spec import Process, numbered
 
 RECOVERY_SECONDS = 720
 """In which ingest-http becomes ready: before that it reads back `tweets-raw` after a crash, which it gives 600 s
@@ -44,10 +44,10 @@ def applications(settings: Settings) -> list[Process]:
     ]
     return [
         spark.process(settings),
-        Process("trending", python(modules.Deploy.TRENDING), stage=4, ready=health_checks.reports(settings, "ranked"),
-                environment={"MURMUR_JVM_OPTIONS": class_data_sharing.of_clients(settings, writes=True)}),
-        Process("search", python(modules.Deploy.SEARCH), stage=4, ready=health_checks.reports(settings, "searchable"),
-                environment=client),
+        *(consumer(settings, "trending", member, modules.Deploy.TRENDING, "ranked")
+          for member in range(settings.trending_consumers)),
+        *(consumer(settings, "search", member, modules.Deploy.SEARCH, "searchable")
+          for member in range(settings.search_consumers)),
         Process(
             "ingest-http", gunicorn(modules.Deploy.INGEST, settings.port(Port.INGEST), *INGEST_SERVER),
             stage=5, foreground=True, ready_seconds=RECOVERY_SECONDS, stop_seconds=1, environment=client,
@@ -56,6 +56,16 @@ def applications(settings: Settings) -> list[Process]:
         *replicas,
         nginx.process(settings),
     ]
+
+
+def consumer(settings: Settings, group: str, member: int, program: str, stage: str) -> Process:
+    """One member of a consumer group. The first of *trending* writes the archive of classes for all clients."""
+    archive = class_data_sharing.of_clients(settings, writes=group == "trending" and member == 0)
+    return Process(
+        numbered(group, member), python(program, "--member", str(member)), stage=4,
+        ready=health_checks.reports(settings, stage, f"{group}-{member}"),
+        environment={"MURMUR_JVM_OPTIONS": archive},
+    )
 
 
 def gunicorn(app: str, port: int, *options: str) -> tuple[str, ...]:

@@ -33,6 +33,6 @@ DRIVER = Driver(
         "page-cache": "appended by all in-sync replicas, in the memory of their operating system: survives the "
                       "broker's process, may be lost with the machine",
     },
-    replicated="on two of three brokers at least, so that one of them may be dead; all are controllers too, and no server "
+    replicated="on two of three brokers at least, so that one of them may be dead; all are controllers too, so none "
                "is single",
 )

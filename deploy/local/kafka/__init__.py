@@ -13,7 +13,7 @@ from common.settings import Settings
 from common.storage import files
 from deploy.local.middlewares import Deployment
 from deploy.local.processes import jvm
-from deploy.local.processes.spec import Probe, Process
+from deploy.local.processes.spec import Probe, Process, numbered
 from deploy.local.rendering import write
 from middleware.kafka.ports import Port
 
@@ -45,7 +45,7 @@ def processes(settings: Settings) -> list[Process]:
 
 def name(replica: int) -> str:
     """Of the process, and of the folder of its state."""
-    return "kafka" if replica == 0 else f"kafka-{replica + 1}"
+    return numbered("kafka", replica)
 
 
 def folder(settings: Settings, replica: int) -> Path:

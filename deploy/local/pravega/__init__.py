@@ -8,7 +8,7 @@ from common.process.child import MissingProgram, python
 from common.settings import Settings
 from deploy.local.middlewares import Deployment
 from deploy.local.processes import class_data_sharing, health_checks, jvm
-from deploy.local.processes.spec import Process, after
+from deploy.local.processes.spec import Process, after, numbered
 from deploy.local.rendering import FOLDER, write
 from middleware.pravega.ports import Port
 
@@ -55,11 +55,6 @@ def write_one(settings: Settings, template: str, replica: int = 0, **values: obj
 def configuration(settings: Settings, template: str, replica: int = 0) -> Path:
     stem, dot, kind = template.rpartition(".")
     return settings.state_dir / "conf" / f"{numbered(stem, replica)}{dot}{kind}"
-
-
-def numbered(name: str, replica: int) -> str:
-    """Of a process, and of the folder of its state: the first has no number."""
-    return name if replica == 0 else f"{name}-{replica + 1}"
 
 
 def bookies(settings: Settings) -> int:

@@ -79,13 +79,12 @@ def written_since_start(path: Path) -> Probe:
     return probe
 
 
-def reports(settings: Settings, stage: str) -> Probe:
-    """The process that completes `stage` has published its telemetry since it was started."""
+def reports(settings: Settings, stage: str, process: str) -> Probe:
+    """The process, one of those that complete `stage`, has published its telemetry since it was started."""
 
     def probe(started: float) -> bool:
         with redis.Redis.from_url(settings.redis_address, socket_timeout=TIMEOUT) as client:
-            keys = list(client.scan_iter(f"{settings.redis_prefix}telemetry:{stage}:*", count=1000))
-            contents = client.mget(keys) if keys else []
-        return any(json.loads(content)["at"] >= started for content in contents if content)
+            content = client.get(f"{settings.redis_prefix}telemetry:{stage}:{process}")
+        return content is not None and json.loads(content)["at"] >= started
 
     return probe

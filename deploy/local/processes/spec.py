@@ -36,6 +36,11 @@ class Process:
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
+def numbered(name: str, copy: int) -> str:
+    """Name of a process of which there are several, from 0 on: the first has none in it."""
+    return name if copy == 0 else f"{name}-{copy + 1}"
+
+
 def background(command: Sequence[str]) -> tuple[str, ...]:
     """The command, with less of the cores than what is in the foreground as long as that needs them."""
     return (str(Path(__file__).with_name("background")), *command)
