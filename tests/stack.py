@@ -103,6 +103,12 @@ class Stack:
         assert "stages" in found, found
         return found["stages"]
 
+    def audit_is_exact(self, tweets: int, timeout: int) -> None:
+        """Fails unless so many tweets were published, and each is once at every stage."""
+        stages = self.audit(timeout=timeout)
+        found = {name: (stage["expected"], stage["missing"], stage["duplicated"]) for name, stage in stages.items()}
+        assert found == dict.fromkeys(("published", "enriched", "ranked", "stored", "indexed"), (tweets, 0, 0))
+
     def status(self) -> dict[str, Any]:
         return json.loads(self.murmur("status", "--json"))
 
