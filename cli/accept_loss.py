@@ -17,11 +17,10 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from audit.loss.acceptance import Loss, accept, find_losses
 from cli import options
-from common.addresses import masked
+from common.addresses import masked, numbered
 from common.settings import Settings
 from common.storage.lost import Lost
 from common.tweets import BUCKET_SECONDS, Reader
-from deploy.local.processes.spec import numbered
 from deploy.local.processes.stopped import stopped
 from middleware.driver import Middleware
 from middleware.readers import READERS

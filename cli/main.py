@@ -15,17 +15,18 @@ from common.settings import SettingsUnreadable
 from deploy.local import checkout
 from deploy.local.instances import PortTaken
 from deploy.local.processes.wait_ready import NotReady
+from deploy.local.stack import NoProcess
 from deploy.local.state import StateRefused
 from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
 from middleware.errors import MiddlewareError
 
 EXPECTED = (
-    checkout.NoCheckout, MissingProgram, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused,
+    checkout.NoCheckout, MissingProgram, NoProcess, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused,
     SettingsUnreadable, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 
-COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load")
+COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load", "run", "ready")
 
 
 class Commands(click.Group):

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from common.addresses import masked
+from common.addresses import masked, numbered
 from common.storage import files
 from common.tweets import MOST_SHARDS, StageName
 
@@ -47,7 +47,7 @@ class SettingsUnreadable(Exception):
 
 
 class Port(IntEnum):
-    """Offset of each listener inside the instance's block of ports; always on 127.0.0.1."""
+    """Offset of each listener inside the instance's block of ports."""
 
     PAGE = 0
     REDIS = 1
@@ -92,6 +92,10 @@ class Settings(Place):
     # -- ports
     port_base: int = Field(21000, ge=1024, le=60000, description="first port of the first instance")
     port_block: int = Field(0, ge=0, description="which block of 50 ports; allocated by `murmur up`")
+    bind_address: str = Field("127.0.0.1", description="where every server listens; only containers change it")
+    service_hosts: bool = Field(
+        False, description="whether each server is a host by its own name, as containers are, or all are this machine"
+    )
 
     # -- middleware
     middleware: str = Field("pravega", description="stream store; a name of middleware.registry.registry()")
@@ -235,8 +239,9 @@ class Settings(Place):
 
     @property
     def host_names(self) -> list[str]:
-        """Those of `allowed_hosts`, in small letters; one at least."""
-        return _listed(self.allowed_hosts)
+        """Those of `allowed_hosts`, in small letters, one at least; with `service_hosts` also those of our servers."""
+        ours = [self.host(Port.PAGE), self.host(Port.INGEST)] if self.service_hosts else []
+        return _listed(self.allowed_hosts) + ours
 
     @cached_property
     def state_dir(self) -> Path:
@@ -275,13 +280,21 @@ class Settings(Place):
     @property
     def url(self) -> str:
         """Address of the page."""
-        return f"http://127.0.0.1:{self.port(Port.PAGE)}"
+        return f"http://{self.address(Port.PAGE)}"
 
     def port(self, which: Port | MiddlewarePort, replica: int = 0) -> int:
         return self.port_base + PORTS_PER_INSTANCE * self.port_block + which + replica
 
+    def host(self, which: Port | MiddlewarePort, replica: int = 0) -> str:
+        """Where others of the instance find that listener."""
+        return numbered(which.name.lower().replace("_", "-"), replica) if self.service_hosts else "127.0.0.1"
+
     def address(self, which: Port | MiddlewarePort, replica: int = 0) -> str:
-        return f"127.0.0.1:{self.port(which, replica)}"
+        return f"{self.host(which, replica)}:{self.port(which, replica)}"
+
+    def listener(self, which: Port | MiddlewarePort, replica: int = 0) -> str:
+        """What that server binds to."""
+        return f"{self.bind_address}:{self.port(which, replica)}"
 
     @property
     def redis_address(self) -> str:

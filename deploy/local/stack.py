@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from common import modules
+from common.addresses import numbered
 from common.process.child import python
 from common.settings import Port, Settings
 from deploy.local import milvus, nginx, redis, spark
 from deploy.local.middlewares import deployment
 from deploy.local.processes import class_data_sharing, health_checks
-from deploy.local.processes.spec import Process, numbered
+from deploy.local.processes.spec import Process
+
+READERS = 4
+"""Stage of the processes that read streams."""
 
 RECOVERY_SECONDS = 720
 """In which ingest-http becomes ready: before that it reads back `tweets-raw` after a crash, which it gives 600 s
@@ -16,6 +20,10 @@ RECOVERY_SECONDS = 720
 
 INGEST_SERVER = ("--worker-class", "gthread", "--threads", "8", "--graceful-timeout", "3", "--log-level", "warning",
                  "--no-control-socket")
+
+
+class NoProcess(Exception):
+    """An instance has none of that name; the message holds those that it has."""
 
 
 def servers(settings: Settings) -> list[Process]:
@@ -36,8 +44,9 @@ def applications(settings: Settings) -> list[Process]:
     replicas = [
         Process(
             f"web-{n}",
-            gunicorn(modules.Deploy.WEB, settings.port(Port.WEB, n), "--config", f"python:{modules.Deploy.WEB_SERVER}"),
-            stage=5, foreground=True,
+            gunicorn(modules.Deploy.WEB, settings.listener(Port.WEB, n), "--config",
+                     f"python:{modules.Deploy.WEB_SERVER}"),
+            stage=5, foreground=True, listens=((Port.WEB, n),), memory_mib=448,
             ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz", host),
         )
         for n in range(settings.web_replicas)
@@ -49,9 +58,10 @@ def applications(settings: Settings) -> list[Process]:
         *(consumer(settings, "search", member, modules.Deploy.SEARCH, "searchable")
           for member in range(settings.search_consumers)),
         Process(
-            "ingest-http", gunicorn(modules.Deploy.INGEST, settings.port(Port.INGEST), *INGEST_SERVER),
+            "ingest-http", gunicorn(modules.Deploy.INGEST, settings.listener(Port.INGEST), *INGEST_SERVER),
             stage=5, foreground=True, ready_seconds=RECOVERY_SECONDS, stop_seconds=1, environment=client,
-            ready=health_checks.http_ok(f"http://{settings.address(Port.INGEST)}/readyz", host),
+            listens=((Port.INGEST, 0),), memory_mib=640,
+            ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.INGEST)}/readyz", host),
         ),
         *replicas,
         nginx.process(settings),
@@ -62,14 +72,22 @@ def consumer(settings: Settings, group: str, member: int, program: str, stage: s
     """One member of a consumer group. The first of *trending* writes the archive of classes for all clients."""
     archive = class_data_sharing.of_clients(settings, writes=group == "trending" and member == 0)
     return Process(
-        numbered(group, member), python(program, "--member", str(member)), stage=4,
+        numbered(group, member), python(program, "--member", str(member)), stage=READERS, memory_mib=768,
         ready=health_checks.reports(settings, stage, f"{group}-{member}"),
         environment={"MURMUR_JVM_OPTIONS": archive},
     )
 
 
-def gunicorn(app: str, port: int, *options: str) -> tuple[str, ...]:
-    return python("gunicorn", *options, "--bind", f"127.0.0.1:{port}", app)
+def gunicorn(app: str, listener: str, *options: str) -> tuple[str, ...]:
+    return python("gunicorn", *options, "--bind", listener, app)
+
+
+def process(settings: Settings, name: str) -> Process:
+    """The process of that name. Raises NoProcess."""
+    found = {one.name: one for one in [*servers(settings), *applications(settings)]}
+    if name not in found:
+        raise NoProcess(f"an instance on {settings.middleware} has no process {name!r}; there are {', '.join(found)}")
+    return found[name]
 
 
 def write_configuration(settings: Settings) -> None:

@@ -15,9 +15,10 @@ BOOKIE = "org.apache.bookkeeper.server.Main"
 def journal_durability(settings: Settings) -> Durability | None:
     """Durability class by `journalSyncData` in the configuration file of the instance's live bookie.
 
-    None where Pravega lives elsewhere. Raises Unreachable when no bookie of the instance runs.
+    None where Pravega lives elsewhere, or the bookie in a container of its own, whose processes nobody else sees.
+    Raises Unreachable when no bookie of the instance runs.
     """
-    if settings.middleware_uri:
+    if settings.middleware_uri or settings.service_hosts:
         return None
     for process in psutil.process_iter(["cmdline"]):
         words = process.info["cmdline"] or []

@@ -8,12 +8,13 @@ import struct
 import uuid
 from pathlib import Path
 
+from common.addresses import numbered
 from common.process.child import MissingProgram, python
 from common.settings import Settings
 from common.storage import files
 from deploy.local.middlewares import Deployment
 from deploy.local.processes import jvm
-from deploy.local.processes.spec import Probe, Process, numbered
+from deploy.local.processes.spec import Probe, Process
 from deploy.local.rendering import write
 from middleware.kafka.ports import Port
 
@@ -38,7 +39,8 @@ def write_configuration(settings: Settings) -> None:
 def processes(settings: Settings) -> list[Process]:
     return [
         Process(name(replica), python("deploy.local.kafka.broker", str(replica)), stage=0,
-                ready=answers(settings.port(Port.BROKER, replica)), stop_seconds=3)
+                ready=answers(settings.port(Port.BROKER, replica)), stop_seconds=3, memory_mib=1024,
+                listens=((Port.BROKER, replica), (Port.CONTROLLER, replica)))
         for replica in range(settings.replicas)
     ]
 

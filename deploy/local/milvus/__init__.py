@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common import modules
 from common.process.child import python
-from common.settings import Durability, Settings
+from common.settings import Durability, Port, Settings
 from deploy.local.processes import health_checks
 from deploy.local.processes.spec import Process
 
@@ -15,5 +15,6 @@ DURABILITY: Durability = "fsync"
 def process(settings: Settings) -> Process:
     return Process(
         "milvus", python(modules.Deploy.MILVUS),
-        stage=0, foreground=True, ready=health_checks.milvus_answers(settings.milvus_address),
+        stage=0, foreground=True, listens=((Port.MILVUS, 0),), memory_mib=768,
+        ready=health_checks.milvus_answers(settings.milvus_address),
     )

@@ -27,7 +27,7 @@ def main() -> None:
     database = settings.state_dir / "milvus" / "tweets.db"
     database.parent.mkdir(parents=True, exist_ok=True)
     log_writes_ahead(database)
-    server = Server(str(database), settings.address(Port.MILVUS))
+    server = Server(str(database), settings.listener(Port.MILVUS))
     os.environ |= {
         "LD_LIBRARY_PATH": os.path.dirname(server.milvus_bin),
         # By default it leaves several lines about every request in the system's folder for temporary files.

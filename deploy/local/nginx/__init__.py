@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.process.child import program
-from common.settings import Settings
+from common.settings import Port, Settings
 from deploy.local.processes import health_checks
 from deploy.local.processes.spec import Process
 from deploy.local.rendering import write
@@ -18,6 +18,6 @@ def process(settings: Settings) -> Process:
     folder = settings.instance_dir
     return Process(
         "nginx", (program("nginx"), "-c", str(folder / "nginx.conf"), "-p", str(folder / "nginx"), "-e", "stderr"),
-        stage=6, foreground=True,
-        ready=health_checks.http_ok(f"{settings.url}/healthz", settings.host_names[0]),
+        stage=6, foreground=True, listens=((Port.PAGE, 0),), memory_mib=64,
+        ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.PAGE)}/healthz", settings.host_names[0]),
     )

@@ -24,7 +24,7 @@ public final class Patches {
         ClassPool classes = ClassPool.getDefault();
         // All or nothing: with a part of them the controller could start exposed.
         List<CtClass> changed =
-                List.of(listenOnLoopback(classes.get(BUILDER)), passOverEmptyAppends(classes.get(TABLE_PROCESSOR)));
+                List.of(listenWhereTold(classes.get(BUILDER)), passOverEmptyAppends(classes.get(TABLE_PROCESSOR)));
         try (OutputStream file = new FileOutputStream(arguments[0]); JarOutputStream jar = new JarOutputStream(file)) {
             for (CtClass one : changed) {
                 jar.putNextEntry(new JarEntry(one.getName().replace('.', '/') + ".class"));
@@ -34,10 +34,14 @@ public final class Patches {
         }
     }
 
-    /** The controller listens on every interface, by {@code forPort(port)}, and no setting changes that. */
-    private static CtClass listenOnLoopback(CtClass builder) throws Exception {
+    /**
+     * The controller listens on every interface, by {@code forPort(port)}, and no setting changes that: on that of the
+     * property {@code murmur.bind}, or else on loopback.
+     */
+    private static CtClass listenWhereTold(CtClass builder) throws Exception {
         builder.getMethod("forPort", "(I)L" + BUILDER.replace('.', '/') + ";").setBody(
-                "return forAddress(new java.net.InetSocketAddress(\"127.0.0.1\", $1));");
+                "return forAddress(new java.net.InetSocketAddress("
+                        + "System.getProperty(\"murmur.bind\", \"127.0.0.1\"), $1));");
         return builder;
     }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from common.addresses import numbered
 from common.process.child import MissingProgram, python
 from common.settings import Settings
 from deploy.local.middlewares import Deployment
 from deploy.local.processes import class_data_sharing, health_checks, jvm
-from deploy.local.processes.spec import Process, after, numbered
+from deploy.local.processes.spec import Process, after
 from deploy.local.rendering import FOLDER, write
 from middleware.pravega.ports import Port
 
@@ -72,17 +73,21 @@ def processes(settings: Settings) -> list[Process]:
             java(settings, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain",
                  str(configuration(settings, "zookeeper.cfg")),
                  options=(*class_data_sharing.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
-            stage=0, ready=health_checks.zookeeper(settings.port(Port.ZOOKEEPER)),
+            stage=0, ready=health_checks.zookeeper(settings.port(Port.ZOOKEEPER)), listens=((Port.ZOOKEEPER, 0),),
+            memory_mib=320,
         ),
         *(one_bookie(settings, replica) for replica in range(bookies(settings))),
         # Stops before the segment store: without that it does not end until it is killed.
         Process(
             "controller",
-            after([settings.port(Port.ZOOKEEPER)], java(settings, "384m", "io.pravega.controller.server.Main", options=(
-                *class_data_sharing.options(settings, "controller"),
-                f"-Dconf.file={configuration(settings, 'controller.properties')}",
-            ))),
-            stage=3, ready=health_checks.accepts(settings.port(Port.CONTROLLER)),
+            after([settings.address(Port.ZOOKEEPER)], java(
+                settings, "384m", "io.pravega.controller.server.Main", options=(
+                    *class_data_sharing.options(settings, "controller"),
+                    f"-Dconf.file={configuration(settings, 'controller.properties')}",
+                    f"-Dmurmur.bind={settings.bind_address}",
+                ))),
+            stage=3, ready=health_checks.accepts(settings.port(Port.CONTROLLER)), memory_mib=768,
+            listens=((Port.CONTROLLER, 0), (Port.CONTROLLER_REST, 0)),
         ),
         *(one_segment_store(settings, replica) for replica in range(segment_stores(settings))),
     ]
@@ -91,8 +96,9 @@ def processes(settings: Settings) -> list[Process]:
 def one_bookie(settings: Settings, replica: int) -> Process:
     return Process(
         numbered("bookkeeper", replica),
-        after([settings.port(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie", str(replica))),
+        after([settings.address(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie", str(replica))),
         stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE, replica)), stop_seconds=1,
+        listens=((Port.BOOKIE, replica),), memory_mib=1280,
     )
 
 
@@ -101,13 +107,14 @@ def one_segment_store(settings: Settings, replica: int) -> Process:
     name, memory = numbered("segment-store", replica), DIRECT_MEMORY_BYTES // segment_stores(settings)
     return Process(
         name,
-        after([settings.port(Port.ZOOKEEPER if replica else Port.BOOKIE)], java(
+        after([settings.address(Port.ZOOKEEPER if replica else Port.BOOKIE)], java(
             settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
                 *class_data_sharing.options(settings, name),
                 f"-XX:MaxDirectMemorySize={memory}",
                 f"-Dpravega.configurationFile={configuration(settings, 'segment-store.properties', replica)}",
             ))),
         stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE, replica)), stop_seconds=1.5,
+        listens=((Port.SEGMENT_STORE, replica),), memory_mib=4352,
     )
 
 

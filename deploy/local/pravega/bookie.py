@@ -12,11 +12,11 @@ import sys
 import time
 from pathlib import Path
 
+from common.addresses import numbered
 from common.settings import Settings
 from common.storage import files
 from deploy.local.pravega import DISK_FULL, ZNODE, configuration, java
 from deploy.local.processes import class_data_sharing
-from deploy.local.processes.spec import numbered
 from middleware.pravega.ports import Port
 
 BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from common import modules
 from common.process.child import python
+from common.settings import MiddlewarePort, Port
 
 Probe = Callable[[float], bool]
 """Does a real round trip: True when the process, started at the given time (seconds since the epoch), does its work.
@@ -22,7 +23,8 @@ class Process:
     time in which the whole instance ends.
 
     One that takes long before it needs the servers starts beside them: `early`. One that answers users is `foreground`:
-    when the cores are busy its turn comes before that of all others.
+    when the cores are busy its turn comes before that of all others. It `listens` at these ports, of which the second
+    number tells one of several copies. In a container it has `memory_mib` at most.
     """
 
     name: str
@@ -34,11 +36,8 @@ class Process:
     early: bool = False
     foreground: bool = False
     environment: Mapping[str, str] = field(default_factory=dict)
-
-
-def numbered(name: str, copy: int) -> str:
-    """Name of a process of which there are several, from 0 on: the first has none in it."""
-    return name if copy == 0 else f"{name}-{copy + 1}"
+    listens: tuple[tuple[Port | MiddlewarePort, int], ...] = ()
+    memory_mib: int = 512
 
 
 def background(command: Sequence[str]) -> tuple[str, ...]:
@@ -46,6 +45,6 @@ def background(command: Sequence[str]) -> tuple[str, ...]:
     return (str(Path(__file__).with_name("background")), *command)
 
 
-def after(ports: Sequence[int], command: Sequence[str]) -> tuple[str, ...]:
-    """The command, started once something listens on each of these ports."""
-    return python(modules.Deploy.START_AFTER, *map(str, ports), "--", *command)
+def after(addresses: Sequence[str], command: Sequence[str]) -> tuple[str, ...]:
+    """The command, started once something listens at each of these, which are HOST:PORT."""
+    return python(modules.Deploy.START_AFTER, *addresses, "--", *command)

@@ -1,6 +1,6 @@
 """Becomes a command once the servers that it needs listen.
 
-`python -m deploy.local.processes.start_after PORT... -- COMMAND...`
+`python -m deploy.local.processes.start_after HOST:PORT... -- COMMAND...`
 
 Servers that are started without what they need fail, and take longer to try again than this takes to wait.
 """
@@ -13,25 +13,29 @@ import sys
 import time
 from collections.abc import Sequence
 
-WAIT_SECONDS = 120
+WAIT_SECONDS, CONNECT_SECONDS = 120, 2.0
 
 
 def main(arguments: Sequence[str]) -> None:
     """Raises TimeoutError after two minutes; the process manager then starts this anew."""
     border = arguments.index("--")
     until = time.monotonic() + WAIT_SECONDS
-    for port in map(int, arguments[:border]):
-        while not listens(port):
+    for address in arguments[:border]:
+        while not listens(address):
             if time.monotonic() > until:
-                raise TimeoutError(f"nothing listens on 127.0.0.1:{port}")
+                raise TimeoutError(f"nothing listens at {address}")
             time.sleep(0.1)
     command = list(arguments[border + 1:])
     os.execv(command[0], command)
 
 
-def listens(port: int) -> bool:
-    with socket.socket() as connection:
-        return connection.connect_ex(("127.0.0.1", port)) == 0
+def listens(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+    except OSError:
+        return False
+    return True
 
 
 if __name__ == "__main__":

@@ -61,6 +61,15 @@ def escaped(text: str) -> str:
     return text.replace("%", "%%")
 
 
+def known(settings: Settings) -> dict[str, str]:
+    """What every process of the instance finds in its environment."""
+    return {
+        "MURMUR_SETTINGS": str(settings.settings_file),
+        "MURMUR_HOME": str(settings.home.resolve()),
+        "GRPC_VERBOSITY": "NONE",  # Milvus' client keeps its connections alive in a way of which gRPC complains
+    }
+
+
 def start(settings: Settings) -> None:
     """Starts supervisord, which starts everything; returns when it can be asked."""
     folder = socket_path(settings).parent
@@ -68,13 +77,8 @@ def start(settings: Settings) -> None:
     if folder.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder} belongs to another user")
     command = python(modules.Deploy.SUPERVISORD, "-c", str(settings.instance_dir / "supervisor.conf"))
-    known = {
-        "MURMUR_SETTINGS": str(settings.settings_file),
-        "MURMUR_HOME": str(settings.home.resolve()),
-        "GRPC_VERBOSITY": "NONE",  # Milvus' client keeps its connections alive in a way of which gRPC complains
-    }
-    result = subprocess.run(command, env={**os.environ, **known}, stdin=subprocess.DEVNULL, capture_output=True,
-                            text=True)
+    result = subprocess.run(command, env={**os.environ, **known(settings)}, stdin=subprocess.DEVNULL,
+                            capture_output=True, text=True)
     if result.returncode:
         raise OSError(f"the process manager did not start: {(result.stdout + result.stderr).strip()}")
     until = time.monotonic() + START_SECONDS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.process.child import program
-from common.settings import Settings
+from common.settings import Port, Settings
 from deploy.local.processes import health_checks
 from deploy.local.processes.spec import Process
 from deploy.local.rendering import write
@@ -17,5 +17,6 @@ def write_configuration(settings: Settings) -> None:
 def process(settings: Settings) -> Process:
     return Process(
         "redis", (program("redis-server"), str(settings.instance_dir / "redis.conf")),
-        stage=0, foreground=True, ready=health_checks.redis_answers(settings.redis_address),
+        stage=0, foreground=True, listens=((Port.REDIS, 0),), memory_mib=640,
+        ready=health_checks.redis_answers(settings.redis_address),
     )

@@ -14,6 +14,7 @@ from deploy.local.processes.spec import Process
 def process(settings: Settings) -> Process:
     return Process(
         "spark", python(modules.Deploy.SPARK), stage=4, ready_seconds=240, stop_seconds=2.5, early=True,
+        memory_mib=3072,
         ready=health_checks.written_since_start(settings.state_dir / "spark.ready"),
         environment={"PYSPARK_PYTHON": sys.executable,
                      "MURMUR_JVM_OPTIONS": class_data_sharing.of_clients(settings),

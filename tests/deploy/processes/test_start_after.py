@@ -14,7 +14,7 @@ def test_the_command_starts_once_something_listens():
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
         process = subprocess.Popen(
-            [sys.executable, "-m", modules.Deploy.START_AFTER, str(port), "--", "/bin/echo", "started"],
+            [sys.executable, "-m", modules.Deploy.START_AFTER, f"127.0.0.1:{port}", "--", "/bin/echo", "started"],
             stdout=subprocess.PIPE, text=True,
         )
         waiting = psutil.Process(process.pid)

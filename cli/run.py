@@ -1,0 +1,57 @@
+"""`murmur run`: one process of an instance in the foreground, as a container has it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import click
+
+from cli import options
+from common.settings import Settings
+from common.tweets import STREAMS
+from deploy.local import checkout, instances, stack, state
+from deploy.local.processes import supervisor
+from middleware.errors import MiddlewareError
+from middleware.registry import connect
+
+SERVES_SECONDS, LOOK_SECONDS = 600.0, 10.0
+"""How long the stream store is waited for, and how often that is told."""
+
+
+@click.command()
+@click.argument("name")
+@options.instance
+def run(name: str, instance: str | None) -> None:
+    """Become process NAME of an instance: for a container, which has nothing else in it.
+
+    Settings come from the environment. What the process reads is written first. Those that read streams wait until the
+    stream store serves, and create the streams that are missing.
+    """
+    checkout.require("`murmur run`")
+    settings = instances.reserve({"instance": instance} if instance else {})
+    with instances.registry(settings.home):  # the others write the same
+        state.record(settings)
+        stack.write_configuration(settings)
+    process = stack.process(settings, name)
+    if process.stage == stack.READERS:
+        create_streams(settings)
+    os.environ.update({**supervisor.known(settings), **process.environment})
+    os.chdir(checkout.ROOT)
+    os.execv(process.command[0], process.command)
+
+
+def create_streams(settings: Settings) -> None:
+    """Raises MiddlewareError if the stream store does not serve in time; whoever supervises this starts it again."""
+    until = time.monotonic() + SERVES_SECONDS
+    with connect(settings) as middleware:
+        while True:
+            try:
+                middleware.admin.wait_until_ready(LOOK_SECONDS)
+                break
+            except MiddlewareError as error:
+                if time.monotonic() > until:
+                    raise
+                click.echo(f"waiting for {settings.middleware}: {error}", err=True)
+        for stream in STREAMS:
+            middleware.admin.create_stream(stream, settings.partitions)

@@ -1,0 +1,1 @@
+"""An instance as containers: one process each, by the same descriptions as on one machine."""
