@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PIP := 26.3
 PIP_TOOLS := 7.6.2
 PIP_COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links
-.PHONY: help setup demo test test-fast test-all test-connector test-browser lint lock clean
+.PHONY: help setup demo test test-fast test-all test-connector test-browser compose-test compose lint lock clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,12 @@ test-connector:  ## all checks of Spark's data source for Pravega, against a rea
 
 test-browser:  ## the page in headless Chromium
 	@tests/run browser
+
+compose-test:  ## build the image, run each Compose file, kill each container; needs Docker (not part of any other)
+	@.murmur/venv/bin/python -m pytest tests/containers/trial.py --log-cli-level=INFO
+
+compose:  ## write the Compose files anew, from the processes of deploy/local
+	@.murmur/venv/bin/python -m deploy.containers.compose
 
 lint:  ## style and types of Python and of the page, and what may import what
 	@tests/run lint

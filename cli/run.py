@@ -29,7 +29,9 @@ def run(name: str, instance: str | None) -> None:
     stream store serves, and create the streams that are missing.
     """
     checkout.require("`murmur run`")
-    settings = instances.reserve({"instance": instance} if instance else {})
+    flags = {"instance": instance} if instance else {}
+    stack.process(Settings.chosen(**flags), name)  # before anything is written
+    settings = instances.reserve(flags)
     with instances.registry(settings.home):  # the others write the same
         state.record(settings)
         stack.write_configuration(settings)

@@ -11,7 +11,6 @@ from common.settings import Port, Settings
 from deploy.local import stack
 from deploy.local.checkout import ROOT
 from deploy.local.processes.spec import Process
-from deploy.local.processes.supervisor import OPEN_FILES
 from deploy.local.rendering import FOLDER, render
 
 HEALTH_SECONDS = 60
@@ -39,7 +38,7 @@ def compose(settings: Settings, default: str) -> str:
     (published,) = (one.name for one in processes if (Port.PAGE, 0) in one.listens)
     return render(
         "../containers/compose.yml", settings, middleware=settings.middleware, default=default, processes=processes,
-        aliases=aliases, published=published, page=settings.port(Port.PAGE), open_files=OPEN_FILES,
+        aliases=aliases, published=published, page=settings.port(Port.PAGE),
         interval=HEALTH_SECONDS,
     )
 

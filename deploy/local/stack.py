@@ -46,7 +46,7 @@ def applications(settings: Settings) -> list[Process]:
             f"web-{n}",
             gunicorn(modules.Deploy.WEB, settings.listener(Port.WEB, n), "--config",
                      f"python:{modules.Deploy.WEB_SERVER}"),
-            stage=5, foreground=True, listens=((Port.WEB, n),), memory_mib=448,
+            stage=5, foreground=True, listens=((Port.WEB, n),), memory_mib=384,
             ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.WEB, n)}/readyz", host),
         )
         for n in range(settings.web_replicas)
@@ -60,7 +60,7 @@ def applications(settings: Settings) -> list[Process]:
         Process(
             "ingest-http", gunicorn(modules.Deploy.INGEST, settings.listener(Port.INGEST), *INGEST_SERVER),
             stage=5, foreground=True, ready_seconds=RECOVERY_SECONDS, stop_seconds=1, environment=client,
-            listens=((Port.INGEST, 0),), memory_mib=640,
+            listens=((Port.INGEST, 0),), memory_mib=512,
             ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.INGEST)}/readyz", host),
         ),
         *replicas,
@@ -72,7 +72,7 @@ def consumer(settings: Settings, group: str, member: int, program: str, stage: s
     """One member of a consumer group. The first of *trending* writes the archive of classes for all clients."""
     archive = class_data_sharing.of_clients(settings, writes=group == "trending" and member == 0)
     return Process(
-        numbered(group, member), python(program, "--member", str(member)), stage=READERS, memory_mib=768,
+        numbered(group, member), python(program, "--member", str(member)), stage=READERS, memory_mib=576,
         ready=health_checks.reports(settings, stage, f"{group}-{member}"),
         environment={"MURMUR_JVM_OPTIONS": archive},
     )

@@ -39,7 +39,7 @@ def write_configuration(settings: Settings) -> None:
 def processes(settings: Settings) -> list[Process]:
     return [
         Process(name(replica), python("deploy.local.kafka.broker", str(replica)), stage=0,
-                ready=answers(settings.port(Port.BROKER, replica)), stop_seconds=3, memory_mib=1024,
+                ready=answers(settings.port(Port.BROKER, replica)), stop_seconds=3, memory_mib=896,
                 listens=((Port.BROKER, replica), (Port.CONTROLLER, replica)))
         for replica in range(settings.replicas)
     ]
