@@ -39,6 +39,21 @@ def test_no_template_listens_beyond_loopback(template: str, tmp_path: Path):
     assert "{{" not in text
 
 
+@pytest.mark.parametrize(("template", "listens"), [
+    ("redis/redis.conf", "bind 0.0.0.0\n"), ("nginx/nginx.conf", "listen 0.0.0.0:21000;"),
+    ("kafka/server.properties", "listeners=PLAINTEXT://0.0.0.0:21030,CONTROLLER://0.0.0.0:21033\n"),
+    ("kafka/server.properties", "advertised.listeners=PLAINTEXT://broker:21030\n"),
+    ("pravega/zookeeper.cfg", "clientPortAddress=0.0.0.0\n"), ("pravega/bookkeeper.conf", "advertisedAddress=bookie\n"),
+    ("pravega/controller.properties", "rpc.published.host.nameOrIp=controller\n"),
+    ("pravega/segment-store.properties", "published.host.nameOrIp=segment-store\n"),
+])
+def test_in_a_container_a_server_listens_beyond_it_and_is_found_by_name(template: str, listens: str, tmp_path: Path):
+    one = settings(tmp_path, bind_address="0.0.0.0", service_hosts=True)
+    text = render(template, one, **(KAFKA if template.startswith("kafka/") else PRAVEGA))
+    assert listens in text
+    assert "127.0.0.1" not in text.replace(" ".join(one.host_names), "")
+
+
 @pytest.mark.parametrize(("durability", "synced"), [("fsync", "true"), ("page-cache", "false")])
 def test_durability_decides_whether_the_journal_is_synced(durability: str, synced: str, tmp_path: Path):
     text = render("pravega/bookkeeper.conf", settings(tmp_path, durability=durability), **PRAVEGA)
