@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from common.process.child import MissingProgram
 from common.process.manager import NotAnswering, NotRunning
-from common.settings import SettingsUnreadable
+from common.settings import Settings, SettingsUnreadable
 from deploy.local import checkout
 from deploy.local.instances import PortTaken
 from deploy.local.processes.wait_ready import NotReady
@@ -27,6 +27,10 @@ EXPECTED = (
 """Errors whose message says everything, the way out included."""
 
 COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load", "run", "ready")
+
+
+MANAGED = ("up", "status", "logs", "accept-loss", "load")
+"""Those that ask the process manager, or read what it keeps; `down` works whatever settings say."""
 
 
 class Commands(click.Group):
@@ -63,8 +67,15 @@ def described(error: ValidationError) -> str:
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="murmuration", prog_name="murmur")
-def murmur() -> None:
+@click.pass_context
+def murmur(context: click.Context) -> None:
     """Tweets through a stream store, Spark and a search index to a live page, on one machine."""
+    name = context.invoked_subcommand
+    if name in MANAGED and Settings.chosen().service_hosts:
+        raise click.ClickException(
+            f"`murmur {name}` asks the process manager, and here each process is a container: `docker compose ps`, "
+            "`logs`, `up` and `down` are for those"
+        )
 
 
 def main() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from typing import Any
@@ -108,6 +109,13 @@ def test_the_image_has_the_programs_that_set_up_installs_and_no_version_of_its_o
 def test_ignored_by_the_image_is_what_set_up_makes() -> None:
     ignored = (ROOT / ".dockerignore").read_text().split()
     assert {".murmur", ".git", ".env", "frontend/dist"} <= set(ignored)
+
+
+def test_a_command_that_asks_the_process_manager_says_that_there_is_none() -> None:
+    environment = {**os.environ, "MURMUR_SERVICE_HOSTS": "true"}
+    done = subprocess.run([ROOT / "murmur", "status"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 1
+    assert "docker compose ps" in done.stderr
 
 
 def test_an_unknown_process_is_named_with_those_that_there_are() -> None:
