@@ -108,7 +108,7 @@ def test_the_image_has_the_programs_that_set_up_installs_and_no_version_of_its_o
 
 def test_ignored_by_the_image_is_what_set_up_makes() -> None:
     ignored = (ROOT / ".dockerignore").read_text().split()
-    assert {".murmur", ".git", ".env", "frontend/dist"} <= set(ignored)
+    assert {".murmur", ".git", ".env", "frontend/dist", "tests"} <= set(ignored)
 
 
 def test_a_command_that_asks_the_process_manager_says_that_there_is_none() -> None:

@@ -30,6 +30,8 @@ TOKEN = "of-the-trial"
 CAUGHT_UP_S = 5.0
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 
+pytestmark = pytest.mark.timeout(3600)
+
 log = logging.getLogger(__name__)
 
 
@@ -103,7 +105,6 @@ def composed(request: pytest.FixtureRequest) -> Iterator[Composed]:
         began = time.monotonic()
         composed.compose("up", "--detach", seconds=300)
         eventually("the page is there", composed.is_ready, 300)
-        eventually("every stage reports", composed.has_caught_up, 300)
         log.info("%s: up in %.0f s", request.param, time.monotonic() - began)
         yield composed
     finally:
@@ -120,7 +121,7 @@ def of_now(line: str) -> dict[str, Any]:
 
 def test_each_container_is_killed_and_every_tweet_is_there_once(composed: Composed) -> None:
     tweets = [of_now(line) for line in INVENTED.read_text().splitlines()]
-    assert composed.push(tweets) == 200
+    eventually("tweets are taken", lambda: composed.push(tweets) == 200, 300)
     source = composed.compose(
         "run", "--detach", "murmur", "ingest", "--source", "synthetic", "--rate", str(RATE), "--run", "long"
     ).strip().splitlines()[-1]
