@@ -29,8 +29,8 @@ EXPECTED = (
 COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load", "run", "ready")
 
 
-MANAGED = ("up", "status", "logs", "accept-loss", "load")
-"""Those that ask the process manager, or read what it keeps; `down` works whatever settings say."""
+MANAGED = ("up", "down", "status", "logs", "accept-loss", "load")
+"""Those that ask the process manager, or read what it keeps."""
 
 
 class Commands(click.Group):
@@ -65,13 +65,21 @@ def described(error: ValidationError) -> str:
     return "settings that are not valid:\n  " + "\n  ".join(wrong)
 
 
+def in_container() -> bool:
+    """False where settings are not valid: the command says which, or does without them."""
+    try:
+        return Settings.chosen().service_hosts
+    except ValidationError:
+        return False
+
+
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="murmuration", prog_name="murmur")
 @click.pass_context
 def murmur(context: click.Context) -> None:
     """Tweets through a stream store, Spark and a search index to a live page, on one machine."""
     name = context.invoked_subcommand
-    if name in MANAGED and Settings.chosen().service_hosts:
+    if name in MANAGED and in_container():
         raise click.ClickException(
             f"`murmur {name}` asks the process manager, and here each process is a container: `docker compose ps`, "
             "`logs`, `up` and `down` are for those"

@@ -8,6 +8,7 @@ import time
 import click
 
 from cli import options
+from common.process import manager
 from common.settings import Settings
 from common.tweets import STREAMS
 from deploy.local import checkout, instances, stack, state
@@ -30,7 +31,10 @@ def run(name: str, instance: str | None) -> None:
     """
     checkout.require("`murmur run`")
     flags = {"instance": instance} if instance else {}
-    stack.process(Settings.chosen(**flags), name)  # before anything is written
+    wished = Settings.chosen(**flags)
+    stack.process(wished, name)  # before anything is written
+    if manager.is_running(wished):
+        raise click.ClickException(f"instance {wished.instance} runs on this machine: `murmur down` first")
     settings = instances.reserve(flags)
     with instances.registry(settings.home):  # the others write the same
         state.record(settings)

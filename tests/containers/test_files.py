@@ -111,11 +111,20 @@ def test_ignored_by_the_image_is_what_set_up_makes() -> None:
     assert {".murmur", ".git", ".env", "frontend/dist", "tests"} <= set(ignored)
 
 
-def test_a_command_that_asks_the_process_manager_says_that_there_is_none() -> None:
+@pytest.mark.parametrize("command", [["status"], ["down", "--wipe", "--yes"]])
+def test_a_command_that_asks_the_process_manager_says_that_there_is_none(command: list[str]) -> None:
     environment = {**os.environ, "MURMUR_SERVICE_HOSTS": "true"}
-    done = subprocess.run([ROOT / "murmur", "status"], capture_output=True, text=True, env=environment)
+    words = [ROOT / "murmur", *command, "--instance", "test-nobody"]
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
     assert done.returncode == 1
     assert "docker compose ps" in done.stderr
+
+
+def test_help_is_there_whatever_settings_say() -> None:
+    environment = {**os.environ, "MURMUR_PARTITIONS": "x"}
+    done = subprocess.run([ROOT / "murmur", "up", "--help"], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0
+    assert done.stdout.startswith("Usage: murmur up")
 
 
 def test_an_unknown_process_is_named_with_those_that_there_are() -> None:
