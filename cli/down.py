@@ -34,7 +34,7 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
     stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
     try:
         if manager.is_running(settings):
-            supervisor.stop(settings, stack.servers(settings) + stack.applications(settings))
+            supervisor.stop(settings, stack.processes(settings))
             click.echo(f"instance {settings.instance} is stopped{stays}")
         else:
             click.echo(f"instance {settings.instance} was not running")

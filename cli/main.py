@@ -28,7 +28,6 @@ EXPECTED = (
 
 COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load", "run", "ready")
 
-
 MANAGED = ("up", "down", "status", "logs", "accept-loss", "load")
 """Those that ask the process manager, or read what it keeps."""
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import os
-import time
 
 import click
 
-from cli import options
+from cli import options, streams
 from common.process import manager
 from common.settings import Settings
-from common.tweets import STREAMS
 from deploy.local import checkout, instances, stack, state
 from deploy.local.processes import supervisor
-from middleware.errors import MiddlewareError
+from deploy.local.processes.spec import READERS
 from middleware.registry import connect
 
 SERVES_SECONDS, LOOK_SECONDS = 600.0, 10.0
@@ -40,24 +38,10 @@ def run(name: str, instance: str | None) -> None:
         state.record(settings)
         stack.write_configuration(settings)
     process = stack.process(settings, name)
-    if process.stage == stack.READERS:
-        create_streams(settings)
+    if process.stage == READERS:
+        with connect(settings) as middleware:  # where that fails, whoever supervises this starts it again
+            streams.create(middleware, SERVES_SECONDS, LOOK_SECONDS, meanwhile=lambda error: click.echo(
+                f"waiting for {settings.middleware}: {error}", err=True))
     os.environ.update({**supervisor.known(settings), **process.environment})
     os.chdir(checkout.ROOT)
     os.execv(process.command[0], process.command)
-
-
-def create_streams(settings: Settings) -> None:
-    """Raises MiddlewareError if the stream store does not serve in time; whoever supervises this starts it again."""
-    until = time.monotonic() + SERVES_SECONDS
-    with connect(settings) as middleware:
-        while True:
-            try:
-                middleware.admin.wait_until_ready(LOOK_SECONDS)
-                break
-            except MiddlewareError as error:
-                if time.monotonic() > until:
-                    raise
-                click.echo(f"waiting for {settings.middleware}: {error}", err=True)
-        for stream in STREAMS:
-            middleware.admin.create_stream(stream, settings.partitions)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from cli import options
+from cli import options, streams
 from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
@@ -15,8 +15,6 @@ from deploy.local import checkout, instances, stack, state
 from deploy.local.processes import class_data_sharing, supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
-from middleware.driver import Middleware
-from middleware.errors import MiddlewareError
 from middleware.registry import connect, driver, registry
 
 STREAMS_SECONDS = 120.0
@@ -112,21 +110,7 @@ def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths,
 
 
 def create_streams(settings: Settings, deaths: Deaths) -> None:
+    """Raises NotReady, too, if a server dies again and again meanwhile."""
     with connect(settings.model_copy(update={"jvm_options": class_data_sharing.of_clients(settings)})) as middleware:
-        await_middleware(middleware, deaths)
-        for stream in STREAMS:
-            middleware.admin.create_stream(stream, settings.partitions)
+        streams.create(middleware, STREAMS_SECONDS, LOOK_SECONDS, meanwhile=lambda _: deaths.look())
     click.echo(f"  {len(STREAMS)} streams exist")
-
-
-def await_middleware(middleware: Middleware, deaths: Deaths) -> None:
-    """Returns when the stream store serves. Raises MiddlewareError if it does not in time, NotReady if a server dies
-    again and again meanwhile."""
-    until = time.monotonic() + STREAMS_SECONDS
-    while True:
-        try:
-            return middleware.admin.wait_until_ready(LOOK_SECONDS)
-        except MiddlewareError:
-            if time.monotonic() > until:
-                raise
-            deaths.look()

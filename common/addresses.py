@@ -1,8 +1,9 @@
-"""Addresses of servers as they may be shown."""
+"""Addresses of servers: what they may hold, and how they may be shown."""
 
 from __future__ import annotations
 
 import re
+from urllib.parse import urlsplit
 
 _PASSWORD = re.compile(r"(://[^:/\s]*):\S*@")
 _TOKEN = re.compile(r"(https?://)[^:/\s]+@", re.IGNORECASE)
@@ -19,3 +20,51 @@ def numbered(name: str, copy: int) -> str:
 def masked(text: str) -> str:
     """A URL, or a text that holds some, without passwords and tokens. Quotes may be theirs, white space not."""
     return _PARAMETER.sub(r"\1…", _TOKEN.sub(r"\1…@", _PASSWORD.sub(r"\1:…@", text)))
+
+
+def checked(value: str) -> str:
+    """The address of a server, if it is one whose password does not end it early. Raises ValueError."""
+    try:
+        parts = urlsplit(value)
+        ends_early = "@" in value.replace(parts.netloc, "", 1) or parts.port == 0
+    except ValueError:  # it would tell a part of the password
+        ends_early = True
+    if ends_early:
+        raise ValueError("no address of a server: write / as %2F, # as %23, ? as %3F, [ as %5B, ] as %5D and @ as "
+                         "%40 in a user's name or password")
+    return _without_white_space(value)
+
+
+def checked_without_password(value: str) -> str:
+    """That of a stream store, which takes none. Raises ValueError."""
+    if "@" in value or masked(value) != value:
+        raise ValueError("no middleware takes a user or a password in its address")
+    return value
+
+
+def checked_database(value: str) -> str:
+    """The URL of a database, if it is one, or nothing. Raises ValueError."""
+    if not value:
+        return value
+    from sqlalchemy import make_url  # an import of a tenth of a second, which most processes do without
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        url = make_url(value)
+    except (ArgumentError, ValueError):  # the latter would tell a part of the password
+        url = None
+    if url is not None and url.get_backend_name() == "sqlite":
+        return value
+    rest = value.partition("://")[2]
+    behind_user = rest.partition(":")[2] if url is not None and url.password is not None else rest
+    if url is None or behind_user.count("@") > (url.username is not None):
+        raise ValueError("no URL of a database: behind the user's name, write each @ as %40 but the one before the "
+                         "host, and / as %2F in that name")
+    return _without_white_space(value)
+
+
+def _without_white_space(address: str) -> str:
+    """What is shown of it without its password ends there."""
+    if any(map(str.isspace, address)):
+        raise ValueError("no address of a server: write a space as %20")
+    return address

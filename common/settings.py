@@ -14,12 +14,11 @@ from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
-from urllib.parse import urlsplit
 
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from common.addresses import masked, numbered
+from common import addresses
 from common.storage import files
 from common.tweets import MOST_SHARDS, StageName
 
@@ -182,15 +181,7 @@ class Settings(Place):
     @field_validator("redis_url", "milvus_uri")
     @classmethod
     def _address(cls, value: str) -> str:
-        try:
-            parts = urlsplit(value)
-            ends_early = "@" in value.replace(parts.netloc, "", 1) or parts.port == 0
-        except ValueError:  # it would tell a part of the password
-            ends_early = True
-        if ends_early:
-            raise ValueError("no address of a server: write / as %2F, # as %23, ? as %3F, [ as %5B, ] as %5D and @ as "
-                             "%40 in a user's name or password")
-        return _without_white_space(value)
+        return addresses.checked(value)
 
     @field_validator("replicas")
     @classmethod
@@ -202,30 +193,12 @@ class Settings(Place):
     @field_validator("middleware_uri")
     @classmethod
     def _without_password(cls, value: str) -> str:
-        if "@" in value or masked(value) != value:
-            raise ValueError("no middleware takes a user or a password in its address")
-        return value
+        return addresses.checked_without_password(value)
 
     @field_validator("database_url")
     @classmethod
     def _database_address(cls, value: str) -> str:
-        if not value:
-            return value
-        from sqlalchemy import make_url  # an import of a tenth of a second, which most processes do without
-        from sqlalchemy.exc import ArgumentError
-
-        try:
-            url = make_url(value)
-        except (ArgumentError, ValueError):  # the latter would tell a part of the password
-            url = None
-        if url is not None and url.get_backend_name() == "sqlite":
-            return value
-        rest = value.partition("://")[2]
-        behind_user = rest.partition(":")[2] if url is not None and url.password is not None else rest
-        if url is None or behind_user.count("@") > (url.username is not None):
-            raise ValueError("no URL of a database: behind the user's name, write each @ as %40 but the one before the "
-                             "host, and / as %2F in that name")
-        return _without_white_space(value)
+        return addresses.checked_database(value)
 
     @field_validator("allowed_hosts")
     @classmethod
@@ -287,7 +260,7 @@ class Settings(Place):
 
     def host(self, which: Port | MiddlewarePort, replica: int = 0) -> str:
         """Where others of the instance find that listener."""
-        return numbered(which.name.lower().replace("_", "-"), replica) if self.service_hosts else "127.0.0.1"
+        return addresses.numbered(which.name.lower().replace("_", "-"), replica) if self.service_hosts else "127.0.0.1"
 
     def address(self, which: Port | MiddlewarePort, replica: int = 0) -> str:
         return f"{self.host(which, replica)}:{self.port(which, replica)}"
@@ -330,13 +303,6 @@ class Settings(Place):
         free = wished.model_fields_set - set(FACTS_OF_A_RUNNING_INSTANCE)
         running = {name: value for name, value in read(wished.settings_file).items() if name not in free}
         return cls.chosen(**{**flags, **running})
-
-
-def _without_white_space(address: str) -> str:
-    """What is shown of it without its password ends there."""
-    if any(map(str.isspace, address)):
-        raise ValueError("no address of a server: write a space as %20")
-    return address
 
 
 def _listed(names: str) -> list[str]:

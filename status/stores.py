@@ -111,7 +111,7 @@ LOGS_ASIDE = 3
 
 def logs(settings: Settings) -> Iterable[Held]:
     """Each process has its bound. A log aside is begun anew above it when a process is started that writes it."""
-    everything = [*stack.servers(settings), *stack.applications(settings)]
+    everything = stack.processes(settings)
     bound = supervisor.DAEMON_LOG_BYTES + (len(everything) + LOGS_ASIDE) * settings.log_max_bytes
     yield of_files("logs", settings.log_dir.iterdir(), bound)
 

@@ -37,8 +37,5 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """A running instance of its own ports and state, which is gone afterwards."""
     instance = Stack("test-e2e", MURMUR_MIDDLEWARE=request.param)
-    try:
-        instance.up()
+    with instance.running():
         yield instance
-    finally:
-        instance.down()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,10 +12,12 @@ from pathlib import Path
 
 import psutil
 
+from deploy.local.processes.start_after import listens
 from tests.stack import PORT_BASE, eventually
 
 MASTER, WORKERS = PORT_BASE + 1900, 2
-URL = f"spark://127.0.0.1:{MASTER}"
+ADDRESS = f"127.0.0.1:{MASTER}"
+URL = f"spark://{ADDRESS}"
 EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
 
@@ -37,7 +38,7 @@ def standalone(folder: Path) -> Iterator[list[psutil.Process]]:
     with ExitStack() as running:
         started("master", f"{deploy}.master.Master", "--host", "127.0.0.1", "--port", str(MASTER),
                 "--webui-port", str(MASTER + 1))
-        eventually("the master listens", lambda: listens(MASTER), 60)
+        eventually("the master listens", lambda: listens(ADDRESS), 60)
         processes = [
             started(f"worker-{n}", f"{deploy}.worker.Worker", "--host", "127.0.0.1", "--port", str(MASTER + 2 + 2 * n),
                     "--webui-port", str(MASTER + 3 + 2 * n), "--cores", "1", "--memory", "1g",
@@ -55,11 +56,6 @@ def executors(workers: list[psutil.Process]) -> list[psutil.Process]:
                 if EXECUTOR in child.cmdline() and child.name() == "java":
                     found.append(child)
     return found
-
-
-def listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def end(process: subprocess.Popen[bytes]) -> None:

@@ -8,10 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import redis
 import requests
@@ -26,6 +26,8 @@ PORT_BASE = int(os.environ.get("MURMUR_TEST_PORT_BASE", "23000"))
 
 FUZZ_SECONDS = int(os.environ.get("MURMUR_TEST_FUZZ_SECONDS", "60"))
 """How long each test that sends what comes to mind goes on."""
+
+CAUGHT_UP_S = 5.0
 
 T = TypeVar("T")
 
@@ -46,6 +48,24 @@ def eventually(what: str, probe: Callable[[], T], timeout: float = 60) -> T:
         if time.monotonic() > deadline:
             raise AssertionError(f"{what} did not happen within {timeout} s{why}")
         time.sleep(0.2)
+
+
+def await_end(command: subprocess.Popen[str], timeout: float) -> None:
+    """Returns when a command has ended by itself, and well."""
+    _, errors = command.communicate(timeout=timeout)
+    assert command.returncode == 0, errors
+
+
+def lags(stages: Iterable[dict[str, Any]]) -> dict[str, tuple[int, float]] | None:
+    """By stage, as the API tells of them, events and seconds by which it lags; None while any of them is unknown."""
+    found = {stage["name"]: (stage["lag_events"], stage["lag_seconds"]) for stage in stages}
+    return None if any(None in lag for lag in found.values()) else found
+
+
+def has_caught_up(stages: Iterable[dict[str, Any]]) -> bool:
+    """Whether every stage is known and lags by little."""
+    found = lags(stages)
+    return found is not None and all(seconds < CAUGHT_UP_S for _, seconds in found.values())
 
 
 def kill(pids: Iterable[int]) -> None:
@@ -72,6 +92,15 @@ class Stack:
         self.down()
         self.murmur("up", *options, timeout=240)
 
+    @contextmanager
+    def running(self) -> Iterator[Self]:
+        """Begun from nothing, and gone at the end of the block."""
+        try:
+            self.up()
+            yield self
+        finally:
+            self.down()
+
     def down(self) -> None:
         self.murmur("down", "--wipe", "--yes", check=False)
 
@@ -92,6 +121,17 @@ class Stack:
         if check and process.returncode:
             raise AssertionError(f"murmur {' '.join(words)} ended with {process.returncode}:\n{output}\n{errors}")
         return output
+
+    @contextmanager
+    def source(self, rate: int, limit: int | None = None) -> Iterator[subprocess.Popen[str]]:
+        """Synthetic tweets of the run `long`, which come in meanwhile; killed at the end of the block if it goes on."""
+        bound = ["--limit", str(limit)] if limit else []
+        source = self.start("ingest", "--source", "synthetic", "--rate", str(rate), *bound, "--run", "long")
+        try:
+            yield source
+        finally:
+            source.kill()
+            source.wait()
 
     def ingest(self, *words: str, timeout: float = 180) -> dict[str, Any]:
         return json.loads(self.murmur("ingest", *words, "--json", timeout=timeout).strip().splitlines()[-1])

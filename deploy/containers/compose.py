@@ -34,12 +34,11 @@ def compose(settings: Settings, default: str) -> str:
     def aliases(process: Process) -> list[str]:
         return [settings.host(which, replica) for which, replica in process.listens] or [process.name]
 
-    processes = [*stack.servers(settings), *stack.applications(settings)]
+    processes = stack.processes(settings)
     (published,) = (one.name for one in processes if (Port.PAGE, 0) in one.listens)
     return render(
-        "../containers/compose.yml", settings, middleware=settings.middleware, default=default, processes=processes,
-        aliases=aliases, published=published, page=settings.port(Port.PAGE),
-        interval=HEALTH_SECONDS,
+        "../containers/compose.yml", settings, default=default, processes=processes, aliases=aliases,
+        published=published, page=settings.port(Port.PAGE), interval=HEALTH_SECONDS,
     )
 
 

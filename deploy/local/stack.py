@@ -9,10 +9,7 @@ from common.settings import Port, Settings
 from deploy.local import milvus, nginx, redis, spark
 from deploy.local.middlewares import deployment
 from deploy.local.processes import class_data_sharing, health_checks
-from deploy.local.processes.spec import Process
-
-READERS = 4
-"""Stage of the processes that read streams."""
+from deploy.local.processes.spec import READERS, Process
 
 RECOVERY_SECONDS = 720
 """In which ingest-http becomes ready: before that it reads back `tweets-raw` after a crash, which it gives 600 s
@@ -36,6 +33,11 @@ def servers(settings: Settings) -> list[Process]:
     if not settings.milvus_uri:
         found.append(milvus.process(settings))
     return found
+
+
+def processes(settings: Settings) -> list[Process]:
+    """All of an instance."""
+    return [*servers(settings), *applications(settings)]
 
 
 def applications(settings: Settings) -> list[Process]:
@@ -84,7 +86,7 @@ def gunicorn(app: str, listener: str, *options: str) -> tuple[str, ...]:
 
 def process(settings: Settings, name: str) -> Process:
     """The process of that name. Raises NoProcess."""
-    found = {one.name: one for one in [*servers(settings), *applications(settings)]}
+    found = {one.name: one for one in processes(settings)}
     if name not in found:
         raise NoProcess(f"an instance on {settings.middleware} has no process {name!r}; there are {', '.join(found)}")
     return found[name]

@@ -87,7 +87,7 @@ def test_status_shows_the_addresses_without_it() -> None:
 
 def test_no_process_has_it_in_its_arguments_or_in_a_file_that_others_may_read(home: Path) -> None:
     settings = Settings.load()
-    everything = [*stack.servers(settings), *stack.applications(settings)]
+    everything = stack.processes(settings)
     assert [one.name for one in everything if any(SENTINEL in part for part in one.command)] == []
     supervisor.write_configuration(settings, everything)
     holding = [path for path in home.rglob("*") if path.is_file() and SENTINEL in path.read_text(errors="replace")]

@@ -35,7 +35,7 @@ def settings_of(name: str) -> Settings:
 
 def processes(name: str) -> dict[str, Any]:
     settings = settings_of(name)
-    return {one.name: one for one in [*stack.servers(settings), *stack.applications(settings)]}
+    return {one.name: one for one in stack.processes(settings)}
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -22,12 +22,11 @@ import pytest
 import requests
 
 from deploy.containers import compose
-from tests.stack import ROOT, eventually
+from tests.stack import PORT_BASE, ROOT, eventually, has_caught_up
 
 RATE = int(os.environ.get("MURMUR_TEST_COMPOSE_RATE", "500"))
-PAGE = int(os.environ.get("MURMUR_TEST_PORT_BASE", "23000")) + 1950
+PAGE = PORT_BASE + 1950
 TOKEN = "of-the-trial"
-CAUGHT_UP_S = 5.0
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 
 pytestmark = pytest.mark.timeout(3600)
@@ -64,11 +63,9 @@ class Composed:
         return {**found["State"], "RestartCount": found["RestartCount"]}
 
     def has_caught_up(self) -> bool:
-        """Whether every stage is known and lags by little."""
         answer = requests.get(f"{self.url}/api/v1/pipeline", timeout=5)
         answer.raise_for_status()
-        lags = [stage["lag_seconds"] for stage in answer.json()["stages"]]
-        return None not in lags and max(lags) < CAUGHT_UP_S
+        return has_caught_up(answer.json()["stages"])
 
     def is_ready(self) -> bool:
         return requests.get(f"{self.url}/readyz", timeout=5).status_code == 200

@@ -18,7 +18,7 @@ from middleware.kafka.ports import Port as KafkaPort
 from middleware.pravega.ports import Port as PravegaPort
 
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
-           "ports": PravegaPort, "replica": 0, "quorum": 1, "folder": Path("bookkeeper")}
+           "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper")}
 KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 
@@ -92,7 +92,7 @@ def test_each_of_three_brokers_knows_the_quorum_and_has_ports_and_a_folder_of_it
 
 def test_with_replicas_an_entry_is_on_two_of_three_bookies_before_it_is_acknowledged(tmp_path: Path):
     one = settings(tmp_path, replicas=3)
-    found = values(render("pravega/segment-store.properties", one, **PRAVEGA | {"quorum": 3}))
+    found = values(render("pravega/segment-store.properties", one, **PRAVEGA))
     quorum = [found[f"bookkeeper.{name}.size"] for name in ("ensemble", "write.quorum", "ack.quorum")]
     assert quorum == ["3", "3", "2"]
     names = [process.name for process in pravega.processes(one)]

@@ -25,11 +25,8 @@ TWEETS = 5000
 @pytest.fixture(scope="module")
 def bounded() -> Iterator[Stack]:
     instance = Stack("test-bounds", MURMUR_DATABASE_MAX_ROWS=str(DATABASE_ROWS), MURMUR_INDEX_MAX_ROWS=str(INDEX_ROWS))
-    try:
-        instance.up()
+    with instance.running():
         yield instance
-    finally:
-        instance.down()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import redis
 from common.process import manager
 from middleware.registry import registry
 from tests.search.servers import postgres_server
-from tests.stack import ROOT, Stack, eventually
+from tests.stack import ROOT, Stack, await_end, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -29,11 +29,8 @@ def instance(request: pytest.FixtureRequest) -> Iterator[Stack]:
             f"test-groups-{request.param}", MURMUR_MIDDLEWARE=request.param, MURMUR_DATABASE_URL=address,
             MURMUR_PARTITIONS="3", MURMUR_SEARCH_CONSUMERS="2", MURMUR_TRENDING_CONSUMERS="2",
         )
-        try:
-            instance.up()
+        with instance.running():
             yield instance
-        finally:
-            instance.down()
 
 
 @contextmanager
@@ -67,9 +64,7 @@ def test_members_that_come_and_go_lose_no_tweet_and_repeat_none(instance: Stack)
         eventually(f"member {member} makes tweets searchable",
                    lambda: completed(instance, "searchable", f"search-{member}") not in (0, before), 90)
 
-    source = instance.start(
-        "ingest", "--source", "synthetic", "--rate", str(RATE), "--limit", str(TWEETS), "--run", "long")
-    try:
+    with instance.source(RATE, TWEETS) as source:
         works(0)
         works(1)
         for name in ("search", "trending-2", "search-2", "trending"):
@@ -85,9 +80,5 @@ def test_members_that_come_and_go_lose_no_tweet_and_repeat_none(instance: Stack)
             asked.startProcess("search-2")
             assert source.poll() is None, "the source has ended too early"
         works(1)
-        _, errors = source.communicate(timeout=300)
-        assert source.returncode == 0, errors
-    finally:
-        source.kill()
-        source.wait()
+        await_end(source, 300)
     instance.audit_is_exact(TWEETS, timeout=240)

@@ -162,11 +162,8 @@ def test_a_paused_stream_store_is_a_failure_of_published(stack: Stack) -> None:
 def slow_search() -> Iterator[Stack]:
     """A stack whose search consumer takes 20 ms for each tweet."""
     instance = Stack("test-slow", MURMUR_SLOW_STAGE="searchable", MURMUR_SLOW_STAGE_US="20000")
-    try:
-        instance.up()
+    with instance.running():
         yield instance
-    finally:
-        instance.down()
 
 
 def test_a_stage_slowed_on_purpose_is_named(slow_search: Stack, tmp_path: Path) -> None:

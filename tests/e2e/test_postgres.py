@@ -21,11 +21,8 @@ def postgres() -> Iterator[Stack]:
     """The server trusts everybody on this machine: the password is there to be hidden."""
     with postgres_server() as address:
         instance = Stack("test-postgres", MURMUR_DATABASE_URL=address.replace("murmur@", f"murmur:{PASSWORD}@"))
-        try:
-            instance.up()
+        with instance.running():
             yield instance
-        finally:
-            instance.down()
 
 
 def test_tweets_are_stored_in_it_found_and_accounted_for(postgres: Stack) -> None:

@@ -10,7 +10,7 @@ import pytest
 from common.process import manager
 from deploy.local.middlewares import deployment
 from middleware.registry import driver, registry
-from tests.stack import Stack, eventually, kill
+from tests.stack import Stack, await_end, eventually, kill
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(1200)]
 
@@ -23,11 +23,8 @@ def instance(request: pytest.FixtureRequest) -> Iterator[Stack]:
     instance = Stack(
         f"test-replicas-{request.param}", MURMUR_MIDDLEWARE=request.param, MURMUR_REPLICAS="3", MURMUR_PARTITIONS="2"
     )
-    try:
-        instance.up()
+    with instance.running():
         yield instance
-    finally:
-        instance.down()
 
 
 def test_writes_go_on_while_a_replica_is_dead_and_nothing_is_lost_or_repeated(instance: Stack) -> None:
@@ -35,15 +32,13 @@ def test_writes_go_on_while_a_replica_is_dead_and_nothing_is_lost_or_repeated(in
     servers = deployment(settings.middleware)
     (killed,) = [name for name in servers.killed if name != servers.syncing] or ["spark"]
     dead, asked = f"{servers.syncing}-2", manager.ask(settings, manager.ENDED_SECONDS)
-    source = instance.start(
-        "ingest", "--source", "synthetic", "--rate", str(RATE), "--limit", str(TWEETS), "--run", "long")
 
     def goes_on(why: str) -> None:
         before = instance.acknowledged("long")
         eventually(why, lambda: instance.acknowledged("long") > before + 10 * RATE, 120)
         assert source.poll() is None, "the source has ended too early"
 
-    try:
+    with instance.source(RATE, TWEETS) as source:
         goes_on("tweets come in")
         victim = instance.pids()[killed]
         asked.stopProcess(dead)
@@ -54,9 +49,5 @@ def test_writes_go_on_while_a_replica_is_dead_and_nothing_is_lost_or_repeated(in
         time.sleep(max(0.0, died + DEAD_SECONDS - time.monotonic()))
         goes_on(f"tweets come in after two minutes without {dead}")
         asked.startProcess(dead)
-        _, errors = source.communicate(timeout=600)
-        assert source.returncode == 0, errors
-    finally:
-        source.kill()
-        source.wait()
+        await_end(source, 600)
     instance.audit_is_exact(TWEETS, timeout=300)

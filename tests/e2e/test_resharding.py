@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from middleware.registry import registry
-from tests.stack import Stack, eventually
+from tests.stack import Stack, await_end, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -16,11 +16,8 @@ pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 @pytest.fixture(params=sorted(registry()))
 def instance(request: pytest.FixtureRequest) -> Iterator[Stack]:
     instance = Stack(f"test-shards-{request.param}", MURMUR_MIDDLEWARE=request.param, MURMUR_PARTITIONS="2")
-    try:
-        instance.up()
+    with instance.running():
         yield instance
-    finally:
-        instance.down()
 
 
 def has_acknowledged(instance: Stack, tweets: int) -> bool:
@@ -34,15 +31,10 @@ def change(instance: Stack, shards: int) -> None:
 
 
 def test_one_shard_becomes_two_and_one_again(instance: Stack) -> None:
-    source = instance.start("ingest", "--source", "synthetic", "--rate", "200", "--limit", "20000", "--run", "long")
-    try:
+    with instance.source(200, 20_000) as source:
         for shards, acknowledged in ((2, 2000), (1, 8000)):
             eventually("tweets are acknowledged", partial(has_acknowledged, instance, acknowledged), 180)
             change(instance, shards)
-        _, errors = source.communicate(timeout=300)
-        assert source.returncode == 0, errors
-    finally:
-        source.kill()
-        source.wait()
+        await_end(source, 300)
     instance.audit_is_exact(20_000, timeout=120)
     assert "counts with 1 shards instead of 2" in (instance.settings().log_dir / "spark.log").read_text()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psutil
 import pytest
@@ -12,18 +11,12 @@ import redis
 
 from common.telemetry.stages import read_stages
 from middleware.registry import registry
-from tests.spark_cluster import URL, WORKERS, executors, standalone
-from tests.stack import Stack, eventually
+from tests.spark_cluster import URL, WORKERS, executors
+from tests.stack import Stack, await_end, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
 TWEETS = 24_000
-
-
-@pytest.fixture
-def workers(tmp_path: Path) -> Iterator[list[psutil.Process]]:
-    with standalone(tmp_path) as workers:
-        yield workers
 
 
 @pytest.fixture(params=registry())
@@ -32,11 +25,8 @@ def instance(request: pytest.FixtureRequest, workers: list[psutil.Process]) -> I
         f"test-master-{request.param}", MURMUR_MIDDLEWARE=request.param, MURMUR_PARTITIONS="2",
         MURMUR_SPARK_MASTER=URL, MURMUR_TRENDING_SHARDS="2",
     )
-    try:
-        instance.up()
+    with instance.running():
         yield instance
-    finally:
-        instance.down()
 
 
 def enriched(instance: Stack) -> int:
@@ -50,8 +40,7 @@ def test_executors_that_are_killed_cost_no_tweet_and_repeat_none(
     instance: Stack, workers: list[psutil.Process]
 ) -> None:
     assert len(executors(workers)) == WORKERS
-    source = instance.start("ingest", "--source", "synthetic", "--rate", "300", "--limit", str(TWEETS), "--run", "long")
-    try:
+    with instance.source(300, TWEETS) as source:
         for kill in range(4):
             before = enriched(instance)
             eventually("tweets are enriched", lambda before=before: enriched(instance) > before + 500, 120)
@@ -61,9 +50,5 @@ def test_executors_that_are_killed_cost_no_tweet_and_repeat_none(
             eventually("there are two again", lambda gone=victim.pid: {
                 process.pid for process in executors(workers)} - {gone} and len(executors(workers)) == WORKERS, 120)
             time.sleep(1)
-        _, errors = source.communicate(timeout=300)
-        assert source.returncode == 0, errors
-    finally:
-        source.kill()
-        source.wait()
+        await_end(source, 300)
     instance.audit_is_exact(TWEETS, timeout=240)

@@ -20,15 +20,16 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-import psutil
 from pyspark.sql import SparkSession
 
 from common.settings import Settings
 from ingest.sources.synthetic import Synthetic
 from ingest.stamp import Stamper
+from loadgen.observe.process_cpu import cpu_seconds
 from spark_jobs import transforms
 from spark_jobs.accept_or_reject import Rules, enrich_event
 from spark_jobs.session import spark_session
+from tests.spark_jobs.conftest import link_own_jars
 
 WARM_UP, MEASURED = 60, 120
 """Micro-batches, of a second each."""
@@ -59,29 +60,24 @@ def make_tweets(folder: Path, seconds: int, rate: int) -> None:
         os.utime(file, (second, second))
 
 
-def cpu_seconds() -> float:
-    """Of this process and of its JVM."""
-    me = psutil.Process()
-    times = [process.cpu_times() for process in (me, *me.children(recursive=True))]
-    return sum(spent.user + spent.system for spent in times)
+def spent_seconds() -> float:
+    """CPU seconds of this process and of its JVM."""
+    return sum(cpu_seconds({"query": os.getpid()}).values())
 
 
 def run_once(tweets: Path, folder: Path, shards: int, rate: int) -> Cost:
     """In a process of its own: what the compiler of a JVM has seen is part of what a query costs."""
     settings = Settings(home=folder)
-    ours = settings.jar_dir / "spark"
-    ours.mkdir(parents=True)
-    for jar in (Settings().jar_dir / "spark").glob("*.jar"):  # no middleware's
-        (ours / jar.name).symlink_to(jar)
+    link_own_jars(settings)
     spark = spark_session(settings, "benchmark")
     spark.conf.set("spark.sql.shuffle.partitions", shards)
     spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", WARM_UP + MEASURED)
     files, read = sorted(tweets.iterdir()), folder / "read"
     read.mkdir()
     count(spark, link(files[:WARM_UP], read), folder, shards)
-    before = cpu_seconds()
+    before = spent_seconds()
     rows = count(spark, link(files[WARM_UP:], read), folder, shards)
-    spent, counted = cpu_seconds() - before, MEASURED * rate
+    spent, counted = spent_seconds() - before, MEASURED * rate
     spark.stop()
     return Cost(shards, round(spent / counted * 1000, 5), round(rows / counted * 1000, 1))
 

@@ -29,7 +29,7 @@ at a time under load."""
 DISK_FULL = 0.98
 """Used share of a disk on which the bookie only reads."""
 
-SEGMENT_STORES, BOOKIES, QUORUM = 2, 4, 3
+SEGMENT_STORES, BOOKIES = 2, 4
 """With three replicas: each ledger lies on three of the bookies, two of which have an entry before it is acknowledged;
 the fourth takes the place of one that is dead. The containers are shared by the segment stores."""
 
@@ -50,7 +50,7 @@ def write_configuration(settings: Settings) -> None:
 
 def write_one(settings: Settings, template: str, replica: int = 0, **values: object) -> None:
     write(f"pravega/{template}", configuration(settings, template, replica), settings, cluster=CLUSTER, znode=ZNODE,
-          ports=Port, replica=replica, quorum=min(settings.replicas, QUORUM), **values)
+          ports=Port, replica=replica, **values)
 
 
 def configuration(settings: Settings, template: str, replica: int = 0) -> Path:

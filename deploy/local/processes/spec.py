@@ -10,6 +10,9 @@ from common import modules
 from common.process.child import python
 from common.settings import MiddlewarePort, Port
 
+READERS = 4
+"""Stage of the processes that read streams."""
+
 Probe = Callable[[float], bool]
 """Does a real round trip: True when the process, started at the given time (seconds since the epoch), does its work.
 

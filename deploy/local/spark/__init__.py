@@ -8,12 +8,12 @@ from common import modules
 from common.process.child import python
 from common.settings import Settings
 from deploy.local.processes import class_data_sharing, health_checks
-from deploy.local.processes.spec import Process
+from deploy.local.processes.spec import READERS, Process
 
 
 def process(settings: Settings) -> Process:
     return Process(
-        "spark", python(modules.Deploy.SPARK), stage=4, ready_seconds=240, stop_seconds=2.5, early=True,
+        "spark", python(modules.Deploy.SPARK), stage=READERS, ready_seconds=240, stop_seconds=2.5, early=True,
         memory_mib=3072,
         ready=health_checks.written_since_start(settings.state_dir / "spark.ready"),
         environment={"PYSPARK_PYTHON": sys.executable,

@@ -12,7 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from cli.up import await_middleware, show_progress
+from cli.streams import await_serving
+from cli.up import LOOK_SECONDS, STREAMS_SECONDS, show_progress
 from common.process import manager
 from common.settings import Settings
 from deploy.local import stack
@@ -44,8 +45,9 @@ def test_the_stream_store_is_not_waited_for_once_one_of_its_servers_dies_again_a
     start(bookie="echo 'Mount point not found'; exit 1")
     store = Memory(settings)
     store.down = True
+    deaths = Deaths(settings)
     with pytest.raises(NotReady, match=r"bookie has died 3 times since it was started.*\n +Mount point not found\n"):
-        await_middleware(store, Deaths(settings))
+        await_serving(store, STREAMS_SECONDS, LOOK_SECONDS, meanwhile=lambda _: deaths.look())
 
 
 def test_who_is_late_is_named_though_another_may_take_longer(settings: Settings, start: Start) -> None:
@@ -100,7 +102,7 @@ def test_a_push_is_waited_for_as_long_as_what_an_earlier_process_left_may_take(t
 @pytest.mark.parametrize("middleware", registry())
 def test_the_shares_of_all_stages_leave_time_within_ten_seconds(middleware: str, tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, middleware=middleware)
-    everything = [*stack.servers(settings), *stack.applications(settings)]
+    everything = stack.processes(settings)
     stages = {one.stage for one in everything}
     shares = [max(one.stop_seconds for one in everything if one.stage == stage) for stage in stages]
     assert sum(shares) + supervisor.SHUTDOWN_SECONDS <= 8.5
