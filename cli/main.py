@@ -13,7 +13,7 @@ from common.process.child import MissingProgram
 from common.process.manager import NotAnswering, NotRunning
 from common.settings import Settings, SettingsUnreadable
 from deploy.local import checkout
-from deploy.local.instances import PortTaken
+from deploy.local.instances import OtherMiddleware, PortTaken
 from deploy.local.processes.wait_ready import NotReady
 from deploy.local.stack import NoProcess
 from deploy.local.state import StateRefused
@@ -21,14 +21,14 @@ from loadgen.errors import DiskShort, GeneratorFailed, StackBroken
 from middleware.errors import MiddlewareError
 
 EXPECTED = (
-    checkout.NoCheckout, MissingProgram, NoProcess, PortTaken, NotRunning, NotAnswering, NotReady, StateRefused,
-    SettingsUnreadable, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
+    checkout.NoCheckout, MissingProgram, NoProcess, OtherMiddleware, PortTaken, NotRunning, NotAnswering, NotReady,
+    StateRefused, SettingsUnreadable, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
 )
 """Errors whose message says everything, the way out included."""
 
 COMMANDS = ("up", "down", "status", "logs", "ingest", "audit", "accept-loss", "load", "run", "ready")
 
-MANAGED = ("up", "down", "status", "logs", "accept-loss", "load")
+MANAGED = ("up", "down", "status", "logs", "accept-loss")
 """Those that ask the process manager, or read what it keeps."""
 
 

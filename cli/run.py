@@ -33,6 +33,7 @@ def run(name: str, instance: str | None) -> None:
     stack.process(wished, name)  # before anything is written
     if manager.is_running(wished):
         raise click.ClickException(f"instance {wished.instance} runs on this machine: `murmur down` first")
+    instances.occupy(wished)
     settings = instances.reserve(flags)
     with instances.registry(settings.home):  # the others write the same
         state.record(settings)

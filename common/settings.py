@@ -256,7 +256,8 @@ class Settings(Place):
         return f"http://{self.address(Port.PAGE)}"
 
     def port(self, which: Port | MiddlewarePort, replica: int = 0) -> int:
-        return self.port_base + PORTS_PER_INSTANCE * self.port_block + which + replica
+        """The replicas of a listener differ by port on one machine, and by host where each has its own."""
+        return self.port_base + PORTS_PER_INSTANCE * self.port_block + which + (0 if self.service_hosts else replica)
 
     def host(self, which: Port | MiddlewarePort, replica: int = 0) -> str:
         """Where others of the instance find that listener."""

@@ -54,8 +54,8 @@ class Stack(Protocol):
 
     settings: Settings
 
-    def processes(self) -> dict[str, int]:
-        """Process ids by name, of all that run. Raises StackBroken."""
+    def processes(self) -> dict[str, int] | None:
+        """Process ids by name, of all that run; None where nobody sees them. Raises StackBroken."""
 
     def auditing(self) -> AbstractContextManager[Audit]:
         """An audit of what is published from now on."""
@@ -130,10 +130,10 @@ class Experiment:
             spec=spec, started_at=started.isoformat(timespec="seconds"), seconds=float(self._end - self._first),
             verdict=judge(evidence), evidence=evidence, samples=self._samples,
             completed_s={s: None if at is None else round(self._end + at - start, 2) for s, at in gone.items()},
-            cpu_seconds_per_1000=per_thousand(spent, tweets), tweets=tweets, bytes_per_tweet=_mean_bytes(since),
-            index_rows=self._index_rows(), reference_ms=self._reference_ms,
+            cpu_seconds_per_1000=None if before is None else per_thousand(spent, tweets), tweets=tweets,
+            bytes_per_tweet=_mean_bytes(since), index_rows=self._index_rows(), reference_ms=self._reference_ms,
             others=max(0, since[PUBLISHED]["total"] - self._load.acknowledged()),
-            restarted=sorted(name for name, pid in after.items() if before.get(name, pid) != pid), users=users,
+            restarted=restarted(before, after), users=users,
         )
 
     def _sample_until(self, phase: str, end: float, enough: Callable[[Sample], bool] | None = None) -> None:
@@ -182,9 +182,9 @@ class Experiment:
         self._sample_until("catching up", time.time() + CATCH_UP_SECONDS,
                            lambda sample: not any(sample.backlog.values()))
 
-    def _cpu(self, processes: Mapping[str, int]) -> CpuSeconds:
+    def _cpu(self, processes: Mapping[str, int] | None) -> CpuSeconds:
         own = {"experiment": time.process_time()}  # without its children: generators and users stand by themselves
-        return {**cpu_seconds({**processes, **self._users.pids}), **own, **self._load.cpu_seconds()}
+        return {**cpu_seconds({**(processes or {}), **self._users.pids}), **own, **self._load.cpu_seconds()}
 
     def _offered(self) -> Offered:
         return self._load.offered(time.time())
@@ -197,6 +197,13 @@ class Experiment:
             return None
         finally:
             index.close()
+
+
+def restarted(before: Mapping[str, int] | None, after: Mapping[str, int] | None) -> list[str] | None:
+    """Names of the processes that have another id than before; None where nobody sees them."""
+    if before is None or after is None:
+        return None
+    return sorted(name for name, pid in after.items() if before.get(name, pid) != pid)
 
 
 def drained(samples: Sequence[Sample], end: float) -> dict[str, float | None]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import psutil
+import requests
 
 from audit.process import AuditProcess, NotJudged, auditing
 from common.process import manager
@@ -23,6 +24,9 @@ BEYOND_SECONDS = 10.0
 BUSY_SECONDS = 30.0
 """In which the process manager answers on a machine that an experiment keeps busy."""
 
+READY_SECONDS = 10.0
+"""In which the page says whether it is ready."""
+
 WARMING_RATE = 500.0
 """Enough to compile everything; an overload would have to drain."""
 
@@ -33,7 +37,9 @@ class Instance:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
-    def processes(self) -> dict[str, int]:
+    def processes(self) -> dict[str, int] | None:
+        if self.settings.service_hosts:
+            return None
         try:
             infos = manager.ask(self.settings, BUSY_SECONDS).getAllProcessInfo()
         except (manager.NotRunning, manager.NotAnswering) as error:
@@ -58,9 +64,13 @@ class Instance:
 
 
 def running(settings: Settings) -> Instance:
-    """The instance, which must run completely. Raises StackBroken."""
+    """The instance, which must run completely, or where nobody sees its processes its page. Raises StackBroken."""
     found = Instance(settings)
-    found.processes()
+    if found.processes() is None:
+        try:
+            requests.get(f"{settings.url}/readyz", timeout=READY_SECONDS).raise_for_status()
+        except requests.RequestException as error:
+            raise StackBroken(f"the page is not ready: {error}") from error
     return found
 
 
@@ -73,12 +83,12 @@ def _audited(process: AuditProcess, runs: Sequence[str], timeout: float) -> dict
 
 
 def ensure_warm(instance: Instance, rate: float, seconds: float, watch: Watch) -> None:
-    """Warms up, unless the same processes were warmed up before, or `seconds` is 0: which start of it was is
-    remembered in a file."""
-    path = instance.settings.state_dir / "load" / "warm.json"
-    current = {name: [pid, psutil.Process(pid).create_time()] for name, pid in instance.processes().items()}
+    """Warms up, unless the same processes are known to have been warmed up before, or `seconds` is 0: which start of it
+    was is remembered in a file."""
+    path, processes = instance.settings.state_dir / "load" / "warm.json", instance.processes()
+    current = {name: [pid, psutil.Process(pid).create_time()] for name, pid in (processes or {}).items()}
     try:
-        if json.loads(path.read_text()) == current:
+        if current and json.loads(path.read_text()) == current:
             return
     except (OSError, ValueError):
         pass

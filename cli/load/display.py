@@ -12,6 +12,7 @@ import click
 from common.tweets import STAGES
 from loadgen.judge.rate_search import Step
 from loadgen.observe.host_speed import is_quiet
+from loadgen.observe.process_cpu import CpuSeconds
 from loadgen.observe.samples import Sample
 from loadgen.report.result import Result
 
@@ -79,11 +80,8 @@ def as_text(result: Result) -> str:
         at = result.evidence.latency[stage]
         figures = "".join("     never" if v is None else f"{v:>10,.0f}" for v in (at.p50, at.p95, at.p99, at.longest))
         lines.append(f"  {stage:<10}{figures}{at.arrived:>12,} of {at.expected:,}")
-    lines += ["", "  CPU seconds per 1,000 tweets"]
-    used = result.cpu_seconds_per_1000
-    lines += [f"  {name:<28}{seconds:>8.3f}" for name, seconds in used.items() if seconds >= 5e-4]
-    total = sum(used.values())
-    lines += [f"  {'together':<28}{total:>8.3f}", "", f"  idle CPU {result.evidence.idle_cpu:.0%}; "
+    lines += ["", "  CPU seconds per 1,000 tweets", *cpu_as_text(result.cpu_seconds_per_1000)]
+    lines += ["", f"  idle CPU {result.evidence.idle_cpu:.0%}; "
               f"{result.bytes_per_tweet or 0:,.0f} bytes per tweet; {result.index_rows or 0:,} rows in the index; "
               f"reference work {result.reference_ms:,.1f} ms"]
     completed = ", ".join(f"{s} {'never' if at is None else f'{at:,.1f} s'}" for s, at in result.completed_s.items())
@@ -97,6 +95,13 @@ def as_text(result: Result) -> str:
         lines.append(f"  users, {kind}: {stats['requests']:,} requests, {stats['failures']:,} failed, "
                      f"p99 {stats['latency_ms']['p99'] or 0:,.0f} ms")
     return "\n".join(lines)
+
+
+def cpu_as_text(used: CpuSeconds | None) -> list[str]:
+    if used is None:
+        return ["  unknown: each process is in a container of its own, where nobody else sees it"]
+    lines = [f"  {name:<28}{seconds:>8.3f}" for name, seconds in used.items() if seconds >= 5e-4]
+    return [*lines, f"  {'together':<28}{sum(used.values()):>8.3f}"]
 
 
 def capacity_as_text(capacity: Mapping[str, Any]) -> str:

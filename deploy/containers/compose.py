@@ -7,14 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from common.settings import Port, Settings
+from common.settings import Place, Port, Settings
 from deploy.local import stack
 from deploy.local.checkout import ROOT
+from deploy.local.middlewares import deployment
 from deploy.local.processes.spec import Process
 from deploy.local.rendering import FOLDER, render
 
 HEALTH_SECONDS = 60
 """Between two health checks of a container: each starts a Python."""
+
+CLUSTER = {"replicas": 3}
+"""Settings of the profile `cluster`, which adds the processes that they bring."""
+
+FIXED = frozenset({
+    "middleware",  # each file has its own
+    "port_base", "port_block", "bind_address", "service_hosts",  # each container is a host of its own
+    "web_replicas", "search_consumers", "trending_consumers",  # which processes there are, the file says
+    "x_bearer_token",  # for a command alone
+})
 
 
 def files() -> Iterator[tuple[str, str]]:
@@ -30,15 +41,37 @@ def in_container(middleware: str) -> Settings:
     return Settings.model_validate({"middleware": middleware, "bind_address": "0.0.0.0", "service_hosts": True})
 
 
-def compose(settings: Settings, default: str) -> str:
-    def aliases(process: Process) -> list[str]:
-        return [settings.host(which, replica) for which, replica in process.listens] or [process.name]
+def passed() -> list[str]:
+    """Names of the settings that reach a container from where Compose is called."""
+    return [name for name in Settings.model_fields if name not in FIXED and name not in Place.model_fields]
 
-    processes = stack.processes(settings)
-    (published,) = (one.name for one in processes if (Port.PAGE, 0) in one.listens)
+
+def processes(settings: Settings) -> list[tuple[Process, str]]:
+    """Those of an instance, and the profile with which each is there; empty: always."""
+    always = stack.processes(settings)
+    names = {process.name for process in always}
+    cluster = stack.processes(clustered(settings))
+    return [(one, "") for one in always] + [(one, "cluster") for one in cluster if one.name not in names]
+
+
+def clustered(settings: Settings) -> Settings:
+    return settings.model_copy(update=CLUSTER)
+
+
+def aliases(settings: Settings, process: Process) -> list[str]:
+    """Names of the container: those of its listeners, of which all web processes share one."""
+    found = [settings.host(which, 0 if which is Port.WEB else replica) for which, replica in process.listens]
+    return found or [process.name]
+
+
+def compose(settings: Settings, default: str) -> str:
+    found = processes(settings)
+    (published,) = (one.name for one, _ in found if (Port.PAGE, 0) in one.listens)
+    servers = {one.name for one in deployment(settings.middleware).processes(clustered(settings))}
     return render(
-        "../containers/compose.yml", settings, default=default, processes=processes, aliases=aliases,
-        published=published, page=settings.port(Port.PAGE), interval=HEALTH_SECONDS,
+        "../containers/compose.yml", settings, default=default, processes=found, servers=servers, passed=passed(),
+        aliases=lambda process: aliases(settings, process), published=published, page=settings.port(Port.PAGE),
+        interval=HEALTH_SECONDS,
     )
 
 

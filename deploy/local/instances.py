@@ -19,9 +19,16 @@ from deploy.local import state
 DEFAULT = "default"
 """The instance that owns the first block."""
 
+OCCUPIED = ".occupied"
+"""Ends the names of the files that are held."""
+
 
 class PortTaken(Exception):
     """A port of the instance is in use; the message names its owner and the way out."""
+
+
+class OtherMiddleware(Exception):
+    """Processes of the instance run on another middleware; the message names it and the way out."""
 
 
 @contextmanager
@@ -74,6 +81,31 @@ def stored(folder: Path) -> dict[str, Any]:
 
 def first_port(found: dict[str, Any]) -> int:
     return int(found["port_base"]) + PORTS_PER_INSTANCE * int(found["port_block"])
+
+
+def occupy(settings: Settings) -> None:
+    """Holds until this process ends, whatever it becomes, that the instance runs on its middleware: containers share
+    a folder and do not see each other's processes. Raises OtherMiddleware."""
+    settings.instance_dir.mkdir(parents=True, exist_ok=True)
+    own = settings.instance_dir / f"{settings.middleware}{OCCUPIED}"
+    held = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(held, fcntl.LOCK_SH)
+    for path in settings.instance_dir.glob(f"*{OCCUPIED}"):
+        if path != own and is_held(path):
+            os.close(held)
+            other = path.name.removesuffix(OCCUPIED)
+            raise OtherMiddleware(f"instance {settings.instance} runs on {other} in other containers, and on one "
+                                  f"middleware at a time: `docker compose down` with {other}'s Compose file first")
+    os.set_inheritable(held, True)
+
+
+def is_held(path: Path) -> bool:
+    with path.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+    return False
 
 
 def check_ports(settings: Settings) -> None:

@@ -114,7 +114,7 @@ def _cpu(runs: Sequence[Run], names: Sequence[str]) -> str:
         rate = run["capacity"]["highest_pass"]
         found = next((e for e in reversed(run["experiments"]) if e["rate"] == rate and "backlog" in e), None)
         if found:
-            bars[f"{name} {rate:,.0f}/s"] = largest(found["cpu_seconds_per_1000"])
+            bars[f"{name} {rate:,.0f}/s"] = largest(found["cpu_seconds_per_1000"] or {})
     return bar_chart(bars, "CPU seconds per 1,000 tweets") if bars else ""
 
 

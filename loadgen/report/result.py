@@ -38,7 +38,8 @@ class Result:
 
     `completed_s`: by stage, when its backlog had gone, in seconds after the first tweet; None if that was not seen.
     `others` are tweets that somebody else published meanwhile. `reference_ms` is how long a fixed piece of work took
-    just before: how fast the machine was.
+    just before: how fast the machine was. What the processes used, and which were restarted, is None where each is in a
+    container of its own and nobody sees them.
     """
 
     spec: Spec
@@ -48,13 +49,13 @@ class Result:
     evidence: Evidence
     samples: Sequence[Sample]
     completed_s: Mapping[str, float | None]
-    cpu_seconds_per_1000: CpuSeconds
+    cpu_seconds_per_1000: CpuSeconds | None
     tweets: int
     bytes_per_tweet: float | None
     index_rows: int | None
     reference_ms: float
     others: int = 0
-    restarted: Sequence[str] = ()
+    restarted: Sequence[str] | None = ()
     users: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -79,7 +80,7 @@ class Result:
             "reference_ms": self.reference_ms,
             "tweets": self.tweets,
             "other_tweets": self.others,
-            "restarted": list(self.restarted),
+            "restarted": None if self.restarted is None else list(self.restarted),
             "bytes_per_tweet": self.bytes_per_tweet,
             "index_rows": self.index_rows,
             "completed_s": dict(self.completed_s),

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from common.settings import MiddlewarePort, Port, Settings
+from common.settings import MiddlewarePort, Place, Port, Settings
 from deploy.containers import compose
 from deploy.local import stack
+from deploy.local.middlewares import deployment
 from tests.stack import ROOT
 
 FILES = dict(compose.files())
@@ -53,18 +54,69 @@ def test_one_file_has_the_name_that_compose_looks_for_and_the_default_stream_sto
 def test_each_process_is_a_container_that_comes_back_and_is_checked(name: str) -> None:
     found = services(name)
     assert set(found) == set(processes(name))
-    for service, said in found.items():
+    whole = read(name)["services"]
+    cluster = {service for service, said in whole.items() if said.get("profiles") == ["cluster"]}
+    three = settings_of(name).model_copy(update={"replicas": 3})
+    assert set(found) | cluster == {one.name for one in stack.processes(three)}
+    for service, said in {**found, **{service: whole[service] for service in cluster}}.items():
         assert said["command"] == ["run", service]
         assert said["healthcheck"]["test"] == ["CMD", "./murmur", "ready", service]
         assert said["restart"] == "unless-stopped"
-        assert "depends_on" not in said  # each waits for what it needs
+        assert said["init"]  # one that is process 1 is not ended by a signal that it does not handle
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_only_the_page_is_published_and_on_loopback(name: str) -> None:
+def test_no_service_depends_on_one_that_may_not_be_there(name: str) -> None:
+    """Each waits for what it needs; a dependency on a service of another profile is one that Compose refuses."""
+    whole = read(name)["services"]
+    for service, said in whole.items():
+        for needed in said.get("depends_on", []):
+            assert set(whole[needed].get("profiles", [])) <= set(said.get("profiles", [])), (service, needed)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_only_pages_are_published_and_on_loopback(name: str) -> None:
     published = {service: said["ports"] for service, said in services(name).items() if "ports" in said}
     port = settings_of(name).port(Port.PAGE)
     assert published == {"nginx": [f"127.0.0.1:${{MURMURATION_PORT:-{port}}}:{port}"]}
+    others = {service: said["ports"] for service, said in read(name)["services"].items()
+              if "ports" in said and "profiles" in said}
+    assert set(others) == {"locust", "prometheus", "grafana"}
+    assert all(port.startswith("127.0.0.1:${MURMURATION_") for ports in others.values() for port in ports)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_no_name_leads_to_two_services_but_that_of_the_web_processes(name: str) -> None:
+    whole = read(name)["services"]
+    names = [(service, {service, *said.get("networks", {}).get("default", {}).get("aliases", [])})
+             for service, said in whole.items()]
+    for service, own in names:
+        others = {other for one, them in names if one != service for other in them}
+        assert own & others <= {"web"}, service
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_servers_and_application_are_images_of_their_own(name: str) -> None:
+    settings = settings_of(name)
+    servers = {one.name for one in deployment(settings.middleware).processes(settings)}
+    for service, said in services(name).items():
+        wanted = ("murmuration-servers", "servers") if service in servers else ("murmuration", "application")
+        assert (said["image"], said["build"]["target"]) == wanted
+
+
+def test_what_is_not_built_here_is_pinned() -> None:
+    published = {said["image"] for name in FILES for said in read(name)["services"].values() if "build" not in said}
+    assert published
+    assert all(re.fullmatch(r"[a-z]+/[a-z]+:v?\d+\.\d+\.\d+", image) for image in published)
+
+
+def test_a_target_is_there_for_each_image_and_no_image_is_root() -> None:
+    text = (ROOT / "Dockerfile").read_text()
+    stages = dict(re.findall(r"^FROM \S+ AS (\S+)\n(.*?)(?=^FROM|\Z)", text, re.MULTILINE | re.DOTALL))
+    targets = {said["build"]["target"] for name in FILES for said in read(name)["services"].values() if "build" in said}
+    assert targets <= set(stages)
+    assert {target for target in targets if "\nUSER " not in stages[target]} == set()
+    assert text.rstrip().endswith("FROM application")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -73,9 +125,9 @@ def test_every_listener_is_found_at_its_host(name: str) -> None:
     hosts = {host for said in services(name).values() for host in said["networks"]["default"]["aliases"]}
     listeners: list[tuple[Port | MiddlewarePort, int]] = [
         listener for process in processes(name).values() for listener in process.listens]
-    assert {settings.host(*listener) for listener in listeners} <= hosts
+    found = {settings.host(which, 0 if which is Port.WEB else replica) for which, replica in listeners}
+    assert found <= hosts
     assert {which for which, _ in listeners} >= set(Port)
-    assert len({settings.port(*listener) for listener in listeners}) == len(listeners)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -84,7 +136,10 @@ def test_every_variable_is_a_setting_or_composes_own(name: str) -> None:
     asked = set(re.findall(r"\$\{(\w+)", (ROOT / name).read_text()))
     known = {f"MURMUR_{setting.upper()}" for setting in Settings.model_fields}
     assert given <= known
-    assert asked - known == {"MURMURATION_PORT"}
+    withheld = {setting.removeprefix("MURMUR_").lower() for setting in known - given}
+    assert withheld == (compose.FIXED | set(Place.model_fields)) - {"middleware"}
+    assert asked.isdisjoint(known)
+    assert all(variable.startswith("MURMURATION_") for variable in asked)
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -99,9 +154,9 @@ def test_the_image_has_the_programs_that_set_up_installs_and_no_version_of_its_o
     needed = set(re.findall(r"\|\| echo (\S+)", (ROOT / "deploy/local/setup/packages").read_text().split("--tests")[1]))
     programs = {"python3.11-venv": "python3.11", "openjdk-17-jdk-headless": "openjdk-17-jre-headless"}
     runs = {programs.get(package, package) for package in needed} - {"maven"}
-    last = dockerfile.rpartition("\nFROM ")[2]
-    assert runs <= set(last.replace("\\", " ").split())
-    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)) == {"debian:bookworm-slim"}
+    assert runs <= set(dockerfile.replace("\\", " ").split())
+    stages = set(re.findall(r"^FROM \S+ AS (\S+)", dockerfile, re.MULTILINE))
+    assert set(re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE)) - stages == {"debian:bookworm-slim"}
     given = set(re.findall(r"MURMUR_(\w+)=", dockerfile))
     assert {name.lower() for name in given} == {"bind_address", "service_hosts"}
 

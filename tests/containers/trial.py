@@ -1,5 +1,5 @@
 """`make compose-test`: each Compose file is brought up and fed through Nginx; the main process of each container is
-killed.
+killed. Then the same with its profiles.
 
 Needs a Docker daemon and `docker-compose` (1.29 or 2), and fails without. `MURMUR_TEST_COMPOSE_RATE` tweets a second
 come in meanwhile, 500 unless told.
@@ -15,21 +15,34 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import requests
+import yaml
 
 from deploy.containers import compose
+from deploy.containers.compose import in_container
+from deploy.local.processes.spec import Process
 from tests.stack import PORT_BASE, ROOT, eventually, has_caught_up
 
 RATE = int(os.environ.get("MURMUR_TEST_COMPOSE_RATE", "500"))
-PAGE = PORT_BASE + 1950
+PAGE, LOCUST, PROMETHEUS = (PORT_BASE + 1950 + n for n in range(3))
 TOKEN = "of-the-trial"
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 
 pytestmark = pytest.mark.timeout(3600)
+
+FILES = [name for name, _ in compose.files()]
+PROFILES = {"": (), "cluster,postgres,observability,load": ("postgres", "prometheus", "locust")}
+"""Services that each choice of profiles adds, beside processes of the instance."""
+
+RESOLVER = "0B00007F"
+"""127.0.0.11, as the kernel shows it."""
 
 log = logging.getLogger(__name__)
 
@@ -39,11 +52,15 @@ class Composed:
 
     url = f"http://127.0.0.1:{PAGE}"
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, profiles: str, **environment: str) -> None:
         command = shutil.which("docker-compose")
+        self.file = file
         self._compose = [command] if command else ["docker", "compose"]
-        self._environment = {**os.environ, "COMPOSE_FILE": file, "COMPOSE_PROJECT_NAME": "murmuration-trial",
-                             "MURMURATION_PORT": str(PAGE), "MURMUR_INGEST_TOKEN": TOKEN}
+        self._environment = {
+            **os.environ, "COMPOSE_FILE": file, "COMPOSE_PROJECT_NAME": "murmuration-trial",
+            "COMPOSE_PROFILES": profiles, "MURMURATION_PORT": str(PAGE), "MURMURATION_LOCUST_PORT": str(LOCUST),
+            "MURMURATION_PROMETHEUS_PORT": str(PROMETHEUS), "MURMUR_INGEST_TOKEN": TOKEN, **environment,
+        }
 
     def compose(self, *words: str, seconds: float = 120) -> str:
         return self._ran([*self._compose, *words], seconds)
@@ -51,8 +68,15 @@ class Composed:
     def docker(self, *words: str, seconds: float = 60) -> str:
         return self._ran(["docker", *words], seconds)
 
-    def services(self) -> list[str]:
-        return self.compose("config", "--services").split()
+    def processes(self) -> list[Process]:
+        """Those of the instance that are containers, the profile's included."""
+        settings = in_container(self.middleware)
+        profiles = ("", *self._environment["COMPOSE_PROFILES"].split(","))
+        return [one for one, profile in compose.processes(settings) if profile in profiles]
+
+    @property
+    def middleware(self) -> str:
+        return str(yaml.safe_load((ROOT / self.file).read_text())["x-process"]["environment"]["MURMUR_MIDDLEWARE"])
 
     def container(self, service: str) -> str:
         return self.compose("ps", "-q", service).strip()
@@ -62,10 +86,18 @@ class Composed:
         found = json.loads(self.docker("inspect", self.container(service)))[0]
         return {**found["State"], "RestartCount": found["RestartCount"]}
 
-    def has_caught_up(self) -> bool:
+    def main_process(self, service: str) -> psutil.Process:
+        """What the container's first process, which only ends it, has started."""
+        (found,) = psutil.Process(self.state(service)["Pid"]).children()
+        return found
+
+    def stages(self) -> Any:
         answer = requests.get(f"{self.url}/api/v1/pipeline", timeout=5)
         answer.raise_for_status()
-        return has_caught_up(answer.json()["stages"])
+        return answer.json()["stages"]
+
+    def has_caught_up(self) -> bool:
+        return has_caught_up(self.stages())
 
     def is_ready(self) -> bool:
         return requests.get(f"{self.url}/readyz", timeout=5).status_code == 200
@@ -78,10 +110,13 @@ class Composed:
             headers={"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/x-ndjson"},
         ).status_code
 
+    def run(self, *words: str, seconds: float = 450) -> str:
+        """The last line that a command prints."""
+        return self.compose("run", "--rm", "-T", "murmur", *words, seconds=seconds).strip().splitlines()[-1]
+
     def audit(self) -> dict[str, tuple[int, int, int]]:
         """By stage: expected, missing, twice."""
-        output = self.compose("run", "--rm", "-T", "murmur", "audit", "--json", "--timeout", "400", seconds=450)
-        stages = json.loads(output.strip().splitlines()[-1])["stages"]
+        stages = json.loads(self.run("audit", "--json", "--timeout", "400"))["stages"]
         return {name: (stage["expected"], stage["missing"], stage["duplicated"]) for name, stage in stages.items()}
 
     def _ran(self, command: list[str], seconds: float) -> str:
@@ -90,23 +125,23 @@ class Composed:
         return done.stdout
 
 
-@pytest.fixture(params=[name for name, _ in compose.files()])
-def composed(request: pytest.FixtureRequest) -> Iterator[Composed]:
-    composed = Composed(request.param)
-    composed.docker("info")
+@contextmanager
+def composed(file: str, profiles: str = "", **environment: str) -> Iterator[Composed]:
+    one = Composed(file, profiles, **environment)
+    one.docker("info")
     began = time.monotonic()
-    composed.compose("build", seconds=3600)
-    log.info("%s: built in %.0f s", request.param, time.monotonic() - began)
-    composed.compose("down", "--volumes", "--timeout", "10")
+    one.compose("build", seconds=3600)
+    log.info("%s: built in %.0f s", file, time.monotonic() - began)
+    one.compose("down", "--volumes", "--timeout", "10")
     try:
         began = time.monotonic()
-        composed.compose("up", "--detach", seconds=300)
-        eventually("the page is there", composed.is_ready, 300)
-        log.info("%s: up in %.0f s", request.param, time.monotonic() - began)
-        yield composed
+        one.compose("up", "--detach", *(process.name for process in one.processes()), *PROFILES[profiles], seconds=300)
+        eventually("the page is there", one.is_ready, 300)
+        log.info("%s %s: up in %.0f s", file, profiles, time.monotonic() - began)
+        yield one
     finally:
-        log.info("%s", composed.compose("logs", "--tail", "3"))
-        composed.compose("down", "--volumes", "--timeout", "10")
+        log.info("%s", one.compose("logs", "--tail", "3"))
+        one.compose("down", "--volumes", "--timeout", "10")
 
 
 def of_now(line: str) -> dict[str, Any]:
@@ -116,30 +151,109 @@ def of_now(line: str) -> dict[str, Any]:
     return {**payload, "data": {**payload["data"], "created_at": now}}
 
 
-def test_each_container_is_killed_and_every_tweet_is_there_once(composed: Composed) -> None:
+def push_invented(one: Composed) -> int:
+    """How many."""
     tweets = [of_now(line) for line in INVENTED.read_text().splitlines()]
-    eventually("tweets are taken", lambda: composed.push(tweets) == 200, 300)
-    source = composed.compose(
+    eventually("tweets are taken", lambda: one.push(tweets) == 200, 300)
+    return len(tweets)
+
+
+@contextmanager
+def source(one: Composed) -> Iterator[None]:
+    """Tweets come in, by a container that does not end by itself."""
+    name = one.compose(
         "run", "--detach", "murmur", "ingest", "--source", "synthetic", "--rate", str(RATE), "--run", "long"
     ).strip().splitlines()[-1]
     try:
-        for service in composed.services():
-            if service == "murmur":
-                continue
-            eventually("all stages have caught up", composed.has_caught_up, 300)
-            before = composed.state(service)
-            began = time.monotonic()
-            os.kill(before["Pid"], signal.SIGKILL)
-            eventually(f"{service} is started again", lambda name=service, was=before["RestartCount"]: (
-                composed.state(name)["Running"] and composed.state(name)["RestartCount"] > was), 120)
-            eventually("all stages have caught up", composed.has_caught_up, 300)
-            log.info("%s killed: caught up %.0f s later", service, time.monotonic() - began)
-        assert json.loads(composed.docker("inspect", source))[0]["State"]["Running"], composed.docker("logs", source)
+        yield
+        assert json.loads(one.docker("inspect", name))[0]["State"]["Running"], one.docker("logs", name)
     finally:
-        composed.docker("stop", "--time", "60", source, seconds=90)
-    log.info("%s", composed.docker("logs", "--tail", "2", source))
-    found = composed.audit()
-    assert found["published"][0] > len(tweets) + 10 * RATE
+        one.docker("stop", "--time", "60", name, seconds=90)
+        log.info("%s", one.docker("logs", "--tail", "2", name))
+        one.docker("rm", name)
+
+
+def kill(one: Composed, service: str) -> None:
+    """The main process of a container, from outside: it comes back by its restart policy, and everything is served."""
+    eventually("all stages have caught up", one.has_caught_up, 300)
+    before, waiting = one.state(service), {stage["name"]: stage["lag_events"] for stage in one.stages()}
+    began = time.monotonic()
+    one.main_process(service).send_signal(signal.SIGKILL)
+    eventually(f"{service} is started again", lambda: (
+        one.state(service)["Running"] and one.state(service)["RestartCount"] > before["RestartCount"]), 120)
+    eventually("all stages have caught up", one.has_caught_up, 300)
+    took = time.monotonic() - began
+    eventually("a push is taken through Nginx", lambda: one.push([of_now(one_tweet())]) == 200, 120)
+    log.info("%s killed with %s waiting: caught up %.0f s later", service, waiting, took)
+
+
+def one_tweet() -> str:
+    """An invented one with an id that none had before."""
+    payload = json.loads(INVENTED.read_text().splitlines()[0])
+    return json.dumps({**payload, "data": {**payload["data"], "id": str(time.time_ns())}})
+
+
+def listening(pid: int) -> set[tuple[str, int]]:
+    """(address, port) of what listens in the network of that process, but for Docker's own resolver."""
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/{pid}/net/{table}").read_text().splitlines()[1:]:
+            local, state = line.split()[1], line.split()[3]
+            host, _, port = local.partition(":")
+            if state == "0A" and host != RESOLVER:
+                found.add((host, int(port, 16)))
+    return found
+
+
+def exact(one: Composed, least: int) -> None:
+    found = one.audit()
+    assert found["published"][0] >= least
     assert {name: wrong for name, (_, *wrong) in found.items()} == {name: [0, 0] for name in found}
     log.info("audit exact: %s", found)
-    composed.docker("rm", source)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_each_container_is_killed_and_every_tweet_is_there_once(file: str) -> None:
+    with composed(file) as one:
+        pushed = push_invented(one)
+        settings = in_container(one.middleware)
+        for process in one.processes():
+            wanted = {settings.port(*listener) for listener in process.listens}
+            open_ = {port for _, port in listening(one.state(process.name)["Pid"])}
+            assert wanted <= open_, f"{process.name} does not listen at {wanted - open_}"
+        with source(one):
+            for process in one.processes():
+                kill(one, process.name)
+            for stopped in ("web-0", "web-1"):  # each of them alone answers
+                one.compose("stop", stopped)
+                eventually("the other answers", one.is_ready, 60)
+                one.compose("up", "--detach", stopped)
+        exact(one, pushed + 10 * RATE)
+        one.compose("stop", seconds=120)
+        one.compose("up", "--detach", seconds=300)
+        eventually("the page is there", one.is_ready, 300)
+        exact(one, pushed + 10 * RATE)
+        found = json.loads(one.run("load", "run", "--rate", "100", "--seconds", "10", "--warm-up", "0", "--json"))
+        assert found["cpu_seconds_per_1000"] is None
+        assert found["audit"]["published"]["missing"] == 0
+        log.info("load run in a container: %s", found["verdict"])
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_with_every_profile_of_ours(file: str) -> None:
+    """Three copies of each event, tweets in PostgreSQL, figures in Prometheus, Locust's page."""
+    database = "postgresql+psycopg://murmur:murmur@postgres/postgres"
+    profiles = "cluster,postgres,observability,load"
+    with composed(file, profiles, MURMUR_REPLICAS="3", MURMUR_DATABASE_URL=database) as one:
+        pushed = push_invented(one)
+        assert requests.get(f"http://127.0.0.1:{LOCUST}/", timeout=10).status_code == 200
+        eventually("Prometheus has figures", lambda: figures("murmur_stage_tweets_total"), 120)
+        with source(one):
+            for service in (*(process.name for process in one.processes() if process.name[-2:] == "-2"), "postgres"):
+                kill(one, service)
+        exact(one, pushed + 10 * RATE)
+
+
+def figures(query: str) -> Any:
+    answer = requests.get(f"http://127.0.0.1:{PROMETHEUS}/api/v1/query", params={"query": query}, timeout=5)
+    return answer.json()["data"]["result"]

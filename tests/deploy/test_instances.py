@@ -2,6 +2,8 @@
 
 import json
 import socket
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -65,3 +67,29 @@ def test_a_taken_port_is_named_with_its_owner(tmp_path: Path):
         settings = Settings(home=tmp_path, instance="one").model_copy(update={"port_base": port - 3})
         with pytest.raises(instances.PortTaken, match=f"port {port}: pid .*"):
             instances.check_ports(settings)
+
+
+HOLDER = """
+import os, sys
+from pathlib import Path
+from common.settings import Settings
+from deploy.local import instances
+
+instances.occupy(Settings(home=Path(sys.argv[1]), middleware="pravega"))
+os.execv("/bin/sh", ["sh", "-c", "echo held; read line"])
+"""
+
+
+def test_processes_that_do_not_see_each_other_run_on_one_middleware(tmp_path: Path):
+    """Also when what holds it has become another program, and no more when all such have ended."""
+    other = Settings(home=tmp_path, middleware="kafka")
+    holders = [subprocess.Popen([sys.executable, "-c", HOLDER, str(tmp_path)], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for holder in holders:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+    for holder in holders:
+        with pytest.raises(instances.OtherMiddleware, match="runs on pravega"):
+            instances.occupy(other)
+        holder.communicate("\n", timeout=10)
+    instances.occupy(other)

@@ -18,7 +18,7 @@ from middleware.kafka.ports import Port as KafkaPort
 from middleware.pravega.ports import Port as PravegaPort
 
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
-           "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper")}
+           "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper"), "nameserver": "10.0.0.2"}
 KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 

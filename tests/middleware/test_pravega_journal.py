@@ -43,5 +43,19 @@ def test_of_a_server_elsewhere_it_is_unknown(bookie: Settings) -> None:
     assert journal_durability(bookie.model_copy(update={"middleware_uri": "tcp://elsewhere:9090"})) is None
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"), [("journalSyncData=true", "fsync"), ("journalSyncData=false", "page-cache")])
+def test_of_a_bookie_whose_process_nobody_sees_it_is_what_that_begins_with(
+    tmp_path: Path, line: str, expected: str
+) -> None:
+    settings = Settings(home=tmp_path, service_hosts=True)
+    with pytest.raises(Unreachable, match="cannot be read"):
+        journal_durability(settings)
+    file = settings.state_dir / "conf" / "bookkeeper.conf"
+    file.parent.mkdir(parents=True)
+    file.write_text(f"{line}\n")
+    assert journal_durability(settings) == expected
+
+
 def test_properties_are_read_as_the_server_reads_them() -> None:
     assert properties("a=1\n#b=2\n\n c = x=y \na=3") == {"a": "3", "c": "x=y"}

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from common.process.child import program
 from common.settings import Port, Settings
 from deploy.local.processes import health_checks
 from deploy.local.processes.spec import Process
 from deploy.local.rendering import write
 
+RESOLVER = Path("/etc/resolv.conf")
+
 
 def write_configuration(settings: Settings) -> None:
     (settings.instance_dir / "nginx" / "temp").mkdir(parents=True, exist_ok=True)
-    write("nginx/nginx.conf", settings.instance_dir / "nginx.conf", settings)
+    found = nameserver(RESOLVER.read_text()) if settings.service_hosts else None
+    write("nginx/nginx.conf", settings.instance_dir / "nginx.conf", settings, nameserver=found)
+
+
+def nameserver(resolver: str) -> str:
+    """Address of the first in a `resolv.conf`, as Nginx takes it; without one that of this machine, as C's library."""
+    found = (words[1] for line in resolver.splitlines() if (words := line.split())[:1] == ["nameserver"] and words[1:])
+    address = next(found, "127.0.0.1")
+    return f"[{address}]" if ":" in address else address
 
 
 def process(settings: Settings) -> Process:

@@ -14,16 +14,22 @@ import time
 from collections.abc import Sequence
 
 WAIT_SECONDS, CONNECT_SECONDS = 120, 2.0
+TOLD_SECONDS = 10.0
+"""How often it is told what is waited for."""
 
 
 def main(arguments: Sequence[str]) -> None:
     """Raises TimeoutError after two minutes; the process manager then starts this anew."""
     border = arguments.index("--")
-    until = time.monotonic() + WAIT_SECONDS
+    told = time.monotonic()
+    until = told + WAIT_SECONDS
     for address in arguments[:border]:
         while not listens(address):
-            if time.monotonic() > until:
+            if (now := time.monotonic()) > until:
                 raise TimeoutError(f"nothing listens at {address}")
+            if now > told + TOLD_SECONDS:
+                print(f"waiting for a server at {address}", file=sys.stderr, flush=True)
+                told = now
             time.sleep(0.1)
     command = list(arguments[border + 1:])
     os.execv(command[0], command)

@@ -46,6 +46,14 @@ def test_a_result_is_json() -> None:
     assert content["peak_backlog"]["ranked"] > 500
 
 
+def test_what_nobody_sees_is_unknown_and_not_zero() -> None:
+    unseen = replace(result(), cpu_seconds_per_1000=None, restarted=None)
+    text = click.unstyle(as_text(unseen))
+    assert "unknown: each process is in a container of its own" in text
+    assert "together" not in text
+    assert (unseen.as_json()["cpu_seconds_per_1000"], unseen.as_json()["restarted"]) == (None, None)
+
+
 KNOWN = {"highest_pass": 5000.0, "lowest_fail": 5200.0, "limited_by": "ranked", "confirmed": True, "converged": True}
 TEXTS = {
     "capacity: [5,000, 5,200) tweets/s, converged, highest pass confirmed, limited by ranked": {},
