@@ -25,3 +25,18 @@ def test_the_ports_are_those_of_the_file_of_settings(tmp_path: Path, line: str) 
         (tmp_path / ".env").write_text(f"MURMUR_RANKING_LIMIT=7\n{line.format(port)}\n")
         result = subprocess.run([scripts / "preflight", "--ports"], env=environment, capture_output=True, text=True)
     assert f"Port {port} is taken by pid {os.getpid()}" in result.stderr
+
+
+@pytest.mark.parametrize(("machine", "answer"), [
+    ("Linux-aarch64", "note: Murmuration is tried on x86-64 only"),
+    ("Linux-riscv64", "This is Linux on riscv64"), ("Darwin-arm64", "docker compose up"),
+])
+def test_another_machine_is_told_what_is_known_of_it(tmp_path: Path, machine: str, answer: str) -> None:
+    system, _, processor = machine.partition("-")
+    uname = tmp_path / "uname"
+    uname.write_text(f'#!/bin/sh\n[ "$1" = -m ] && echo {processor} || echo {system}\n')
+    uname.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    result = subprocess.run([FOLDER / "setup" / "preflight"], env=environment, capture_output=True, text=True)
+    assert answer in result.stderr
+    assert ("cannot work here" in result.stderr) is (result.returncode != 0) is (machine != "Linux-aarch64")
