@@ -1,6 +1,24 @@
 # Two images: `servers` for the stream store's, `application` for all else. Which process of an instance a container is,
 # its command tells: `murmur run NAME`.
 
+# Of the profiles of the same names.
+FROM debian:bookworm-slim AS postgres
+RUN mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
+    && apt-get update \
+    && apt-get install --yes --no-install-recommends postgresql \
+    && rm -rf /var/lib/apt/lists/*
+COPY deploy/containers/postgres /usr/local/bin/murmuration-postgres
+USER postgres
+ENTRYPOINT ["murmuration-postgres"]
+
+FROM debian:bookworm-slim AS prometheus
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends prometheus \
+    && rm -rf /var/lib/apt/lists/*
+COPY deploy/containers/prometheus.yml /etc/prometheus/prometheus.yml
+USER prometheus
+ENTRYPOINT ["prometheus", "--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/var/lib/prometheus"]
+
 FROM debian:bookworm-slim AS runtime
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends ca-certificates python3.11 openjdk-17-jre-headless \
@@ -38,24 +56,6 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build --chown=murmur /app /app
 USER murmur
-
-# For the profiles of the same names.
-FROM debian:bookworm-slim AS postgres
-RUN mkdir -p /etc/postgresql-common && echo 'create_main_cluster = false' > /etc/postgresql-common/createcluster.conf \
-    && apt-get update \
-    && apt-get install --yes --no-install-recommends postgresql \
-    && rm -rf /var/lib/apt/lists/*
-COPY deploy/containers/postgres /usr/local/bin/murmuration-postgres
-USER postgres
-ENTRYPOINT ["murmuration-postgres"]
-
-FROM debian:bookworm-slim AS prometheus
-RUN apt-get update \
-    && apt-get install --yes --no-install-recommends prometheus \
-    && rm -rf /var/lib/apt/lists/*
-COPY deploy/containers/prometheus.yml /etc/prometheus/prometheus.yml
-USER prometheus
-ENTRYPOINT ["prometheus", "--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/var/lib/prometheus"]
 
 # What `docker build` makes without a target.
 FROM application
