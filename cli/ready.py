@@ -8,8 +8,8 @@ import psutil
 from cli import options
 from deploy.local import stack
 
-MAIN = 1
-"""Process id of what a container was started for."""
+FIRST = 1
+"""Process id of a container's first process, which starts the main one at once."""
 
 
 @click.command()
@@ -19,7 +19,7 @@ def ready(name: str, instance: str | None) -> None:
     """Ask process NAME, the main one of this container, for its work: ends with 1 if it does not do it."""
     process = stack.process(options.known(instance), name)
     try:
-        done, why = process.ready(psutil.Process(MAIN).create_time()), "not yet"
+        done, why = process.ready(psutil.Process(FIRST).create_time()), "not yet"
     except Exception as error:  # whatever the client raises means "not yet": see Probe
         done, why = False, str(error)
     if not done:
