@@ -92,6 +92,14 @@ def test_metrics(client: FlaskClient, enriched: None) -> None:
     assert not [line for line in lines if "NaN" in line or 'stage="ranked"' in line]
 
 
+def test_who_completes_no_stage_has_its_counters_alone(client: FlaskClient, settings: Settings) -> None:
+    telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "trending", "spark")
+    telemetry.add(behind_watermark=0)
+    telemetry.close()
+    lines = [line for line in client.get("/metrics").text.splitlines() if 'stage="trending"' in line]
+    assert lines == ['murmur_stage_counter_total{counter="behind_watermark",stage="trending"} 0.0']
+
+
 def test_metrics_without_redis(lonely: FlaskClient) -> None:
     response = lonely.get("/metrics")
     assert response.status_code == 200
