@@ -37,7 +37,7 @@ def run(name: str, instance: str | None) -> None:
     settings = instances.reserve(flags)
     with instances.registry(settings.home):  # the others write the same
         state.record(settings)
-        stack.write_configuration(settings)
+        stack.write_configuration(settings, name)
     process = stack.process(settings, name)
     if process.stage == READERS:
         with connect(settings) as middleware:  # where that fails, whoever supervises this starts it again

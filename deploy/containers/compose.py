@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from common.settings import Place, Port, Settings
 from deploy.local import stack
 from deploy.local.checkout import ROOT
-from deploy.local.middlewares import deployment
 from deploy.local.processes.spec import Process
 from deploy.local.rendering import FOLDER, render
 
@@ -67,7 +66,7 @@ def aliases(settings: Settings, process: Process) -> list[str]:
 def compose(settings: Settings, default: str) -> str:
     found = processes(settings)
     (published,) = (one.name for one, _ in found if (Port.PAGE, 0) in one.listens)
-    servers = {one.name for one in deployment(settings.middleware).processes(clustered(settings))}
+    servers = {one.name for one in stack.of_middleware(clustered(settings))}
     return render(
         "../containers/compose.yml", settings, default=default, processes=found, servers=servers, passed=passed(),
         aliases=lambda process: aliases(settings, process), published=published, page=settings.port(Port.PAGE),

@@ -25,14 +25,17 @@ class NoProcess(Exception):
 
 def servers(settings: Settings) -> list[Process]:
     """What is not ours: the stream store, Redis and Milvus, without those that live elsewhere by a setting."""
-    found: list[Process] = []
-    if not settings.middleware_uri:
-        found += deployment(settings.middleware).processes(settings)
+    found = of_middleware(settings)
     if not settings.redis_url:
         found.append(redis.process(settings))
     if not settings.milvus_uri:
         found.append(milvus.process(settings))
     return found
+
+
+def of_middleware(settings: Settings) -> list[Process]:
+    """Those of the stream store, unless it lives elsewhere by a setting."""
+    return [] if settings.middleware_uri else deployment(settings.middleware).processes(settings)
 
 
 def processes(settings: Settings) -> list[Process]:
@@ -85,18 +88,28 @@ def gunicorn(app: str, listener: str, *options: str) -> tuple[str, ...]:
 
 
 def process(settings: Settings, name: str) -> Process:
-    """The process of that name. Raises NoProcess."""
-    found = {one.name: one for one in processes(settings)}
+    """The process of that name. Raises NoProcess.
+
+    A machine that has the stream store's programs alone knows its processes, without asking for those of others.
+    """
+    found = {one.name: one for one in of_middleware(settings)}
+    if name not in found:
+        found = {one.name: one for one in processes(settings)}
     if name not in found:
         raise NoProcess(f"an instance on {settings.middleware} has no process {name!r}; there are {', '.join(found)}")
     return found[name]
 
 
-def write_configuration(settings: Settings) -> None:
-    """Folders and configuration files of every process of the instance."""
+def write_configuration(settings: Settings, name: str | None = None) -> None:
+    """Folders and configuration files of the process of that name, or of every one of the instance."""
     for folder in (settings.log_dir, settings.state_dir / "tmp"):
         folder.mkdir(parents=True, exist_ok=True)
-    if not settings.middleware_uri:
+    middleware = of_middleware(settings)
+    if middleware and name in (None, *(one.name for one in middleware)):
         deployment(settings.middleware).write_configuration(settings)
-    redis.write_configuration(settings)
-    nginx.write_configuration(settings)
+    if name in (None, "redis"):
+        redis.write_configuration(settings)
+    if name in (None, "nginx"):
+        nginx.write_configuration(settings)
+
+

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import re
 import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from common.process.child import MissingProgram, program
 from common.settings import MiddlewarePort, Place, Port, Settings
 from deploy.containers import compose
 from deploy.local import stack
@@ -188,3 +190,17 @@ def test_an_unknown_process_is_named_with_those_that_there_are() -> None:
     assert "has no process 'nobody'; there are" in done.stderr
     assert "ingest-http" in done.stderr
     assert not (ROOT / ".murmur" / "instances" / "test-run").exists()
+
+
+def test_a_machine_with_the_stream_stores_programs_alone_knows_its_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the image of the servers is."""
+    (tmp_path / "java").symlink_to(program("java"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in FILES:
+        settings = settings_of(name)
+        with pytest.raises(MissingProgram):
+            stack.processes(settings)
+        for one in stack.of_middleware(settings):
+            assert stack.process(settings, one.name).name == one.name
