@@ -6,16 +6,14 @@ import os
 import sys
 import zipfile
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 import common
 from common import modules
+from common.addresses import spark_is_here
 from common.settings import Settings
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 BATCHES_KEPT = 20
 """Of how many micro-batches a checkpoint keeps the offsets, and the state as it was after each."""
@@ -122,7 +120,7 @@ def _set_driver(conf: SparkConf, settings: Settings, name: str) -> None:
     chosen = dict(DRIVER)
     if settings.spark_is_local:
         chosen |= LOCAL
-    if settings.spark_is_local or urlsplit(settings.spark_master).hostname in LOOPBACK:
+    if spark_is_here(settings.spark_master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         chosen |= ON_LOOPBACK
     heap = f"-Xms{settings.spark_driver_memory}"

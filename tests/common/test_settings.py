@@ -175,6 +175,29 @@ def test_what_is_no_address_of_a_database_is_refused_without_what_it_holds():
     assert "s3ntinel" not in str(refused.value)
 
 
+@pytest.mark.parametrize("master", [
+    "local", "local[2]", "local[*]", "local[2,3]", "local[*,3]", "spark://127.0.0.1:7077", "spark://one:7077,two:7078",
+    "spark://[::1]:7077", "yarn", "k8s://https://api.example:6443",
+])
+def test_a_master_of_spark_is_taken(master: str):
+    assert Settings(spark_master=master).spark_master == master
+
+
+@pytest.mark.parametrize("master", [
+    "", "nonsense", "localhost", "local[0]", "local[2", "local[two]", "local[2,0]", "local-cluster[2,1,1024]",
+    "spark://", "spark://one", "spark://one:7077,two", "spark://one:7077,", "spark://one:7077/x", "spark://one:0",
+    "spark://one:65536", "spark://a b:7077", "Yarn", "k8s://", "mesos://one:5050", "yarn\n",
+])
+def test_what_is_no_master_of_spark_is_refused(master: str):
+    with pytest.raises(ValidationError, match=r"spark_master\n.*one of local, .* yarn and k8s://"):
+        Settings(spark_master=master)
+
+
+@pytest.mark.parametrize(("master", "local"), [("local", True), ("local[2]", True), ("spark://local:7077", False)])
+def test_tasks_run_in_the_driver_or_elsewhere(master: str, local: bool):
+    assert Settings(spark_master=master).spark_is_local == local
+
+
 def test_ports_of_a_block_are_its_own():
     settings = Settings(port_block=2)
     used = [settings.port(port) for port in Port if port is not Port.WEB]
