@@ -35,6 +35,7 @@ ADDRESSES = ("middleware_uri", "redis_url", "milvus_uri", "database_url")
 FACTS_OF_A_RUNNING_INSTANCE = (
     "middleware", "durability", "port_block", "port_base", *ADDRESSES, "partitions", "stream_retention_bytes",
     "max_event_bytes", "namespace", "replicas", "index_max_rows", "rankings_kept_s", "ingest_token",
+    "trending_shards", "spark_master", "search_consumers", "trending_consumers",
 )
 
 HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")

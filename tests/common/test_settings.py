@@ -45,6 +45,19 @@ def test_a_later_command_takes_the_facts_of_the_instance_and_chooses_the_rest(mo
     assert later.ranking_limit == 20
 
 
+@pytest.mark.parametrize(("name", "runs", "chosen"), [
+    ("search_consumers", 2, "1"), ("trending_consumers", 2, "1"), ("trending_shards", 2, "1"),
+    ("spark_master", "spark://one:7077", "local[*]"),
+])
+def test_what_runs_how_often_and_where_is_a_fact_of_the_instance(
+    name: str, runs: object, chosen: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A command in another shell would stop one member of two, or write down another number beside a result."""
+    Settings(**{name: runs}).save()
+    monkeypatch.setenv(f"MURMUR_{name.upper()}", chosen)
+    assert getattr(Settings.load(), name) == runs
+
+
 def test_what_a_later_command_does_not_choose_is_as_the_instance_has_it(monkeypatch: pytest.MonkeyPatch):
     """Bounds above all: a command in another shell would prune, show and judge by others."""
     Settings(database_max_rows=7, archive_max_bytes=8, allowed_hosts="here", max_event_bytes=9).save()
