@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 from urllib.parse import urlsplit
+
+from pydantic import AfterValidator
 
 _PASSWORD = re.compile(r"(://[^:/\s]*):\S*@")
 _TOKEN = re.compile(r"(https?://)[^:/\s]+@", re.IGNORECASE)
 """In the place of a user's name, which other servers do not know how to do without."""
 
 _PARAMETER = re.compile(r"([?&](?:pass|pwd|password|passwd|sslpassword|secret|token)=)[^&\s]*", re.IGNORECASE)
+
+_HOST_PORT = r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}"
+_SPARK_MASTER = re.compile(
+    rf"local(\[(\*|[1-9][0-9]*)(,[1-9][0-9]*)?\])?|spark://{_HOST_PORT}(,{_HOST_PORT})*|yarn|k8s://[^\s/]\S*"
+)
+"""`local-cluster` is not among them: it is for Spark's own tests."""
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def numbered(name: str, copy: int) -> str:
@@ -63,8 +74,35 @@ def checked_database(value: str) -> str:
     return _without_white_space(value)
 
 
+def checked_spark_master(value: str) -> str:
+    """Where Spark's tasks run. Raises ValueError."""
+    if not _SPARK_MASTER.fullmatch(value) or not all(0 < port <= 65535 for _, port in _spark_masters(value)):
+        raise ValueError("no master of Spark: one of local, local[N], local[*], local[N,F], "
+                         "spark://HOST:PORT[,HOST:PORT...], yarn and k8s://URL")
+    return value
+
+
+def spark_is_here(master: str) -> bool:
+    """Whether all that a master starts is on this machine, so that nobody elsewhere has to reach the driver."""
+    masters = _spark_masters(master)
+    return master.startswith("local") or (bool(masters) and all(host in LOOPBACK for host, _ in masters))
+
+
+def _spark_masters(master: str) -> list[tuple[str, int]]:
+    """Host and port of each standalone master, of which all but one stand by."""
+    kind, _, listed = master.partition("://")
+    each = [one.rpartition(":") for one in listed.split(",")] if kind == "spark" else []
+    return [(host.strip("[]"), int(port)) for host, _, port in each]
+
+
 def _without_white_space(address: str) -> str:
     """What is shown of it without its password ends there."""
     if any(map(str.isspace, address)):
         raise ValueError("no address of a server: write a space as %20")
     return address
+
+
+Address = Annotated[str, AfterValidator(checked)]
+StoreAddress = Annotated[str, AfterValidator(checked_without_password)]
+DatabaseAddress = Annotated[str, AfterValidator(checked_database)]
+SparkMaster = Annotated[str, AfterValidator(checked_spark_master)]

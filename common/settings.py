@@ -35,6 +35,7 @@ ADDRESSES = ("middleware_uri", "redis_url", "milvus_uri", "database_url")
 FACTS_OF_A_RUNNING_INSTANCE = (
     "middleware", "durability", "port_block", "port_base", *ADDRESSES, "partitions", "stream_retention_bytes",
     "max_event_bytes", "namespace", "replicas", "index_max_rows", "rankings_kept_s", "ingest_token",
+    "trending_shards", "spark_master", "search_consumers", "trending_consumers",
 )
 
 HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
@@ -99,7 +100,7 @@ class Settings(Place):
     # -- middleware
     middleware: str = Field("pravega", description="stream store; a name of middleware.registry.registry()")
     durability: Durability = Field("fsync", description="what an acknowledgement of the middleware means")
-    middleware_uri: str = Field("", description="address of the stream store; empty: the local one")
+    middleware_uri: addresses.StoreAddress = Field("", description="address of the stream store; empty: the local one")
     namespace: str = Field("murmur", description="what the streams of this application share in their names")
     partitions: int = Field(
         1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
@@ -132,7 +133,7 @@ class Settings(Place):
         1, ge=1, le=MOST_SHARDS, description="tasks that count hashtags, each for its share of the tweets"
     )
     max_hashtags: int = Field(100, ge=1, description="hashtags that a tweet keeps, which are its first")
-    spark_master: str = Field(
+    spark_master: addresses.SparkMaster = Field(
         "local[*]", description="where Spark's tasks run; a cluster's workers must see the instance's folder"
     )
     spark_driver_memory: str = Field("2g", description="heap of the Spark application")
@@ -145,10 +146,12 @@ class Settings(Place):
         1, ge=1, le=8, description="processes that make tweets searchable; more than `partitions` have nothing to do"
     )
     trending_consumers: int = Field(1, ge=1, le=8, description="processes that keep the rankings; likewise")
-    redis_url: str = Field("", description="address of Redis; empty: the local one")
-    database_url: str = Field("", description="SQLAlchemy URL of the tweets; empty: SQLite in the instance's folder")
+    redis_url: addresses.Address = Field("", description="address of Redis; empty: the local one")
+    database_url: addresses.DatabaseAddress = Field(
+        "", description="SQLAlchemy URL of the tweets; empty: SQLite in the instance's folder"
+    )
     database_max_rows: int = Field(5_000_000, ge=1, description="bound of the database; the oldest tweets go first")
-    milvus_uri: str = Field("", description="address of Milvus; empty: the local Milvus Lite")
+    milvus_uri: addresses.Address = Field("", description="address of Milvus; empty: the local Milvus Lite")
     index_max_rows: int = Field(200_000, ge=1, description="the index keeps the newest tweets, this many")
     ranking_interval_ms: int = Field(500, ge=1, description="longest time between refreshes of the rankings in Redis")
     rankings_kept_s: int = Field(
@@ -178,27 +181,12 @@ class Settings(Place):
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )
 
-    @field_validator("redis_url", "milvus_uri")
-    @classmethod
-    def _address(cls, value: str) -> str:
-        return addresses.checked(value)
-
     @field_validator("replicas")
     @classmethod
     def _majority(cls, value: int) -> int:
         if value not in (1, 3):
             raise ValueError("1, or 3 of which two are a majority")
         return value
-
-    @field_validator("middleware_uri")
-    @classmethod
-    def _without_password(cls, value: str) -> str:
-        return addresses.checked_without_password(value)
-
-    @field_validator("database_url")
-    @classmethod
-    def _database_address(cls, value: str) -> str:
-        return addresses.checked_database(value)
 
     @field_validator("allowed_hosts")
     @classmethod

@@ -1,9 +1,10 @@
 """Another number of shards for *trending*: its state cannot be shared out anew, so the tweets are counted once more.
 
 A query with another number begins at the head of `tweets-enriched` with a state of its own. Both counts of a bucket are
-right or too low, and readers take the higher one (common/tweets.py). So rankings never fall, and are exact once the new
+right or too low, and readers take the higher one (common/tweets.py). So no count falls, and all are exact once the new
 query has read what the old one had, if the stream still holds all tweets of the buckets that the old one had not done
-with. Otherwise neither count would be whole, and the change is refused.
+with. Otherwise neither count would be whole, and the query goes on with the number that it has: were it to stand, the
+stream would lose what it has not read.
 """
 
 from __future__ import annotations
@@ -26,40 +27,50 @@ SILENCE_S = 60.0
 log = logging.getLogger(__name__)
 
 
-class ShardsRefused(Exception):
-    """The number cannot be changed now; nothing was touched, and the message names the ways out."""
+def prepare(middleware: Middleware, query: str, wished: int) -> int:
+    """How many shards a query that does not run is to count with: those wished, or those it had, if it cannot change
+    now. Where it can, takes away the checkpoint of the other number.
 
-
-def prepare(middleware: Middleware, query: str, shards: int) -> None:
-    """Takes away the checkpoint of a query that counts with another number of shards and does not run.
-
-    Raises ShardsRefused, or MiddlewareError where the streams do not answer.
+    Raises MiddlewareError where the checkpoint cannot be read.
     """
     folder = middleware.settings.checkpoint_dir / query
     for left in folder.parent.glob(f"{query}.before-*"):  # a change that was cut off
         shutil.rmtree(left)
     last = last_planned(folder)
-    if last is None or last.shuffle_partitions == shards:
-        return
-    _refuse_unless_whole(middleware, last, shards)
-    log.warning("%s counts with %d shards instead of %d: from the head of %s on", query, shards,
-                last.shuffle_partitions, ENRICHED)
-    away: Path = folder.with_name(f"{query}.before-{shards}-shards")
+    if last is None or last.shuffle_partitions == wished:
+        return wished
+    has = last.shuffle_partitions
+    try:
+        obstacle = _obstacle(middleware, last)
+    except MiddlewareError as error:
+        obstacle = f"what retention took cannot be told: {error}"
+    if obstacle:
+        log.warning(
+            "%s goes on with %d shards instead of %d: counted once more from the head of %s, buckets would not be "
+            "whole (%s). Set MURMUR_TRENDING_SHARDS=%d as before; or start it again when fewer tweets come, so that "
+            "the stream holds more minutes; or replay the archive into an instance beside it",
+            query, has, wished, ENRICHED, obstacle, has,
+        )  # fmt: skip
+        return has
+    log.warning("%s counts with %d shards instead of %d: from the head of %s on", query, wished, has, ENRICHED)
+    away: Path = folder.with_name(f"{query}.before-{wished}-shards")
     folder.rename(away)  # at once: half a checkpoint would be read as one
     shutil.rmtree(away)
+    return wished
 
 
-def _refuse_unless_whole(middleware: Middleware, last: Batch, shards: int) -> None:
+def _obstacle(middleware: Middleware, last: Batch) -> str:
+    """Why tweets of buckets that are not done yet may be gone from the stream; empty if none is."""
     settings = middleware.settings
     counted_until = last.watermark_ms // 1000 // BUCKET_SECONDS * BUCKET_SECONDS
     gone_until = sent_until(middleware) + settings.watermark_slack_s + settings.future_tolerance_s
-    if gone_until >= counted_until:
-        raise ShardsRefused(
-            f"trending has counted with {last.shuffle_partitions} shards, and {shards} would have to count again what "
-            f"{ENRICHED} does not hold any more: buckets up to {gone_until - counted_until:,.0f} s younger than those "
-            f"that are done. Set MURMUR_TRENDING_SHARDS={last.shuffle_partitions} as before; or change it when fewer "
-            "tweets come, so that the stream holds more minutes; or replay the archive into an instance beside it"
-        )
+    if gone_until < counted_until:
+        return ""
+    if gone_until == math.inf:
+        return "nothing is left of a partition that tells what retention took"
+    if not counted_until:
+        return "retention took tweets, and no bucket is done yet"
+    return f"retention took tweets up to {gone_until - counted_until:,.0f} s younger than the buckets that are done"
 
 
 def sent_until(middleware: Middleware) -> float:

@@ -6,16 +6,14 @@ import os
 import sys
 import zipfile
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
 
 import common
 from common import modules
+from common.addresses import spark_is_here
 from common.settings import Settings
-
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 BATCHES_KEPT = 20
 """Of how many micro-batches a checkpoint keeps the offsets, and the state as it was after each."""
@@ -39,6 +37,10 @@ DRIVER = {
 
 ON_LOOPBACK = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
 """Where all executors are on this machine; else they must reach the driver, which listens where Spark has it listen."""
+
+AUTHENTICATED = {"spark.authenticate": "true"}
+"""Where Spark makes a secret for each application and hands it to its executors: on YARN and Kubernetes. A standalone
+master and its workers must know it before (docs/scaling.md)."""
 
 LOCAL = {
     "spark.broadcast.compress": "false",
@@ -96,7 +98,8 @@ OPTIMIZER_RULES = {
 
 
 def spark_session(settings: Settings, name: str) -> SparkSession:
-    """The session; what `spark-submit` or spark-defaults.conf says wins over what is set here."""
+    """The session; what `spark-submit` or its spark-defaults.conf says wins over what is set here. A driver of our own
+    takes from that file what is not set here."""
     conf = SparkConf().setAppName(name)
     for key, value in STREAMING.items():
         conf.setIfMissing(key, value)
@@ -119,20 +122,25 @@ def spark_session(settings: Settings, name: str) -> SparkSession:
 def _set_driver(conf: SparkConf, settings: Settings, name: str) -> None:
     conf.set("spark.master", settings.spark_master)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    chosen = dict(DRIVER)
-    if settings.spark_is_local:
-        chosen |= LOCAL
-    if settings.spark_is_local or urlsplit(settings.spark_master).hostname in LOOPBACK:
+    if spark_is_here(settings.spark_master):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        chosen |= ON_LOOPBACK
     heap = f"-Xms{settings.spark_driver_memory}"
-    chosen |= {
+    chosen = DRIVER | by_master(settings) | {
         "spark.driver.memory": settings.spark_driver_memory,
         "spark.driver.extraJavaOptions": f"{JVM} {heap} {settings.spark_jvm_options}",
         "spark.local.dir": str(scratch_dir(settings, name)),
     }
     for key, value in chosen.items():
         conf.setIfMissing(key, value)
+
+
+def by_master(settings: Settings) -> dict[str, str]:
+    """Options of a driver that depend on where its tasks run."""
+    if settings.spark_is_local:
+        return LOCAL | ON_LOOPBACK
+    if spark_is_here(settings.spark_master):
+        return ON_LOOPBACK
+    return {} if settings.spark_master.startswith("spark:") else AUTHENTICATED
 
 
 def _set_classes(conf: SparkConf, settings: Settings) -> None:

@@ -18,16 +18,16 @@ NAME = "trending"
 
 def start(spark: SparkSession, middleware: Middleware) -> StreamingQuery:
     settings = middleware.settings
+    shards = resharding.prepare(middleware, NAME, settings.trending_shards)
     delay_s = transforms.watermark_delay_s(
         settings.allowed_lateness_s, settings.future_tolerance_s, settings.watermark_slack_s
     )
     counters = transforms.TrendingCounters.of(spark)
     telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, NAME, "spark")
     spark.streams.addListener(measures.TrendingTelemetry(telemetry, counters))
-    resharding.prepare(middleware, NAME, settings.trending_shards)
-    spark.conf.set("spark.sql.shuffle.partitions", settings.trending_shards)  # fixed by the query's first checkpoint
+    spark.conf.set("spark.sql.shuffle.partitions", shards)  # fixed by the query's first checkpoint
     enriched = streams.read(spark, middleware, ENRICHED)
-    counts = transforms.count_hashtags(enriched, delay_s, counters, settings.trending_shards)
+    counts = transforms.count_hashtags(enriched, delay_s, counters, shards)
     # Counts are whole and the consumer keeps the maximum, and a parked event counts once per position: so a repeat
     # changes nothing. Each batch of enrich is counted as soon as it is there: at an interval of its own it would wait
     # for the next, and now and then miss that.

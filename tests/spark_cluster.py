@@ -22,15 +22,16 @@ EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
 
 
 @contextmanager
-def standalone(folder: Path) -> Iterator[list[psutil.Process]]:
-    """A master and two workers of one core each, all on loopback; the workers."""
+def standalone(folder: Path, **environment: str) -> Iterator[list[psutil.Process]]:
+    """A master and two workers of one core each, all on loopback, with more in their environment; the workers."""
     spark_class = Path(sys.executable).with_name("spark-class")
     deploy = "org.apache.spark.deploy"
 
     def started(name: str, *words: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [spark_class, *words], stdout=subprocess.DEVNULL, stderr=(folder / f"{name}.log").open("wb"),
-            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m"}, start_new_session=True,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "256m", **environment},
+            start_new_session=True,
         )
         running.callback(end, process)
         return process

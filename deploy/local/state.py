@@ -16,7 +16,11 @@ FIXED = (
     "namespace", "partitions", "replicas", "stream_retention_bytes", "max_event_bytes", "middleware_uri",
     "database_url",
 )
-"""Settings that streams, checkpoints and stored tweets were made with. All others take effect at the next start."""
+"""Settings that streams, checkpoints and stored tweets were made with, and that cannot change any more."""
+
+KEPT = ("trending_shards",)
+"""Settings that are as they were last chosen: another value is work on what is stored. All others are chosen afresh at
+each start."""
 
 SECRET = (*ADDRESSES, "ingest_token")
 """Settings that may hold a password: never shown."""
@@ -27,20 +31,22 @@ class StateRefused(Exception):
 
 
 def made_with(wished: Settings) -> dict[str, Any]:
-    """The fixed settings with which the state of this instance and middleware was made; empty if there is none yet.
+    """The settings that the state of this instance and middleware keeps, the fixed ones and those that are kept until
+    the user chooses another; empty if there is none yet.
 
-    Raises StateRefused for state of another format, and when the user chose one of them otherwise.
+    Raises StateRefused for state of another format, and when the user chose a fixed one otherwise.
     """
     if not (settings := recorded(wished)):
         return {}
-    chosen = wished.model_dump(mode="json", include=wished.model_fields_set & set(FIXED))
-    if changed := [name for name, value in chosen.items() if not is_same(name, value, settings.get(name, value))]:
+    chosen = wished.model_dump(mode="json", include=wished.model_fields_set & {*FIXED, *KEPT})
+    if changed := [name for name in FIXED if name in chosen
+                   and not is_same(name, chosen[name], settings.get(name, chosen[name]))]:
         named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)
         raise StateRefused(
             f"instance {wished.instance} has streams and tweets on {wished.middleware} that were made with other "
             f"settings, which cannot change any more:\n{named}\nSet them as they were, {way_out(wished)}"
         )
-    return {name: settings[name] for name in FIXED if name in settings} | chosen
+    return {name: settings[name] for name in (*FIXED, *KEPT) if name in settings} | chosen
 
 
 def recorded(settings: Settings) -> dict[str, Any]:
@@ -73,11 +79,14 @@ def is_same(name: str, wished: Any, before: Any) -> bool:
 
 
 def record(settings: Settings) -> None:
-    """Says in which format and with which settings the state is made, before anything of it is."""
-    if not state_file(settings).exists():
+    """Says in which format and with which settings the state is made, before anything of it is; and what is kept of
+    those of each start."""
+    before = recorded(settings) if state_file(settings).exists() else {}
+    noted = settings.model_dump(mode="json", include={*FIXED, *KEPT}) | {name: before[name] for name in FIXED
+                                                                        if name in before}
+    if noted != before:
         settings.state_dir.mkdir(parents=True, exist_ok=True)
-        fixed = settings.model_dump(mode="json", include=set(FIXED))
-        files.replace(state_file(settings), json.dumps({"format": FORMAT, "settings": fixed}, indent=1))
+        files.replace(state_file(settings), json.dumps({"format": FORMAT, "settings": noted}, indent=1))
 
 
 def state_file(settings: Settings) -> Path:

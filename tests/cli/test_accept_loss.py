@@ -207,6 +207,14 @@ def asked(memory, monkeypatch):
     return run_command
 
 
+def test_each_member_that_runs_is_stopped_whatever_the_shell_would_choose(memory, monkeypatch):
+    """One that goes on would commit over the place that the group is moved to."""
+    memory.settings.model_copy(update={"search_consumers": 2}).save()
+    monkeypatch.setenv("MURMUR_HOME", str(memory.settings.home))
+    monkeypatch.setenv("MURMUR_SEARCH_CONSUMERS", "1")
+    assert command.processes(Settings.load(), "search-consumer") == ["search", "search-2"]
+
+
 def test_it_changes_nothing_where_nobody_can_be_asked(memory, asked):
     result = asked()
     assert result.exit_code == 1

@@ -4,7 +4,7 @@ import pytest
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
-from common.addresses import masked
+from common.addresses import masked, spark_is_here
 from search.index import Index
 from search.store import Store
 
@@ -34,6 +34,16 @@ from search.store import Store
 ])
 def test_no_password_is_shown(url: str, shown: str) -> None:
     assert masked(url) == shown
+
+
+@pytest.mark.parametrize(("master", "here"), [
+    ("local[*]", True), ("spark://127.0.0.1:7077", True), ("spark://localhost:7077,[::1]:7078", True),
+    ("spark://10.0.0.2:7077", False), ("spark://127.0.0.1:7077,10.0.0.2:7077", False), ("yarn", False),
+    ("k8s://https://127.0.0.1:6443", False),
+])
+def test_spark_is_on_this_machine_if_each_of_its_masters_is(master: str, here: bool) -> None:
+    """Kubernetes' executors are in a network of their own, wherever its API is."""
+    assert spark_is_here(master) == here
 
 
 SENTINEL = "s3ntinel"

@@ -45,6 +45,19 @@ def test_a_later_command_takes_the_facts_of_the_instance_and_chooses_the_rest(mo
     assert later.ranking_limit == 20
 
 
+@pytest.mark.parametrize(("name", "runs", "chosen"), [
+    ("search_consumers", 2, "1"), ("trending_consumers", 2, "1"), ("trending_shards", 2, "1"),
+    ("spark_master", "spark://one:7077", "local[*]"),
+])
+def test_what_runs_how_often_and_where_is_a_fact_of_the_instance(
+    name: str, runs: object, chosen: str, monkeypatch: pytest.MonkeyPatch
+):
+    """A command in another shell would stop one member of two, or write down another number beside a result."""
+    Settings(**{name: runs}).save()
+    monkeypatch.setenv(f"MURMUR_{name.upper()}", chosen)
+    assert getattr(Settings.load(), name) == runs
+
+
 def test_what_a_later_command_does_not_choose_is_as_the_instance_has_it(monkeypatch: pytest.MonkeyPatch):
     """Bounds above all: a command in another shell would prune, show and judge by others."""
     Settings(database_max_rows=7, archive_max_bytes=8, allowed_hosts="here", max_event_bytes=9).save()
@@ -173,6 +186,29 @@ def test_what_is_no_address_of_a_database_is_refused_without_what_it_holds():
     with pytest.raises(ValidationError, match="database_url") as refused:
         Settings(database_url="u:s3ntinel")
     assert "s3ntinel" not in str(refused.value)
+
+
+@pytest.mark.parametrize("master", [
+    "local", "local[2]", "local[*]", "local[2,3]", "local[*,3]", "spark://127.0.0.1:7077", "spark://one:7077,two:7078",
+    "spark://[::1]:7077", "yarn", "k8s://https://api.example:6443",
+])
+def test_a_master_of_spark_is_taken(master: str):
+    assert Settings(spark_master=master).spark_master == master
+
+
+@pytest.mark.parametrize("master", [
+    "", "nonsense", "localhost", "local[0]", "local[2", "local[two]", "local[2,0]", "local-cluster[2,1,1024]",
+    "spark://", "spark://one", "spark://one:7077,two", "spark://one:7077,", "spark://one:7077/x", "spark://one:0",
+    "spark://one:65536", "spark://a b:7077", "Yarn", "k8s://", "mesos://one:5050", "yarn\n",
+])
+def test_what_is_no_master_of_spark_is_refused(master: str):
+    with pytest.raises(ValidationError, match=r"spark_master\n.*one of local, .* yarn and k8s://"):
+        Settings(spark_master=master)
+
+
+@pytest.mark.parametrize(("master", "local"), [("local", True), ("local[2]", True), ("spark://local:7077", False)])
+def test_tasks_run_in_the_driver_or_elsewhere(master: str, local: bool):
+    assert Settings(spark_master=master).spark_is_local == local
 
 
 def test_ports_of_a_block_are_its_own():

@@ -74,6 +74,45 @@ def test_settings_that_take_effect_at_the_next_start_are_applied(tmp_path: Path)
     assert (again.durability, again.index_max_rows) == ("page-cache", 7)
 
 
+def started(home: Path, **flags: object) -> int:
+    """As `murmur up` does, and then it is ended: how many shards it counts with."""
+    settings = instances.reserve({"home": home, "instance": "one", **flags})
+    state.record(settings)
+    return settings.trending_shards
+
+
+def test_shards_stay_as_they_were_last_chosen(tmp_path: Path) -> None:
+    """Another number costs a count of all that the stream holds, and may have to wait: nobody chooses it by a plain
+    start in another shell."""
+    assert [started(tmp_path, trending_shards=2), started(tmp_path), started(tmp_path, trending_shards=3),
+            started(tmp_path), started(tmp_path, trending_shards=1), started(tmp_path)] == [2, 2, 3, 3, 1, 1]
+
+
+def test_shards_stay_for_each_middleware(tmp_path: Path) -> None:
+    started(tmp_path, trending_shards=2)
+    assert started(tmp_path, middleware="kafka") == 1
+    assert started(tmp_path) == 2
+
+
+def test_state_that_does_not_tell_of_shards_takes_those_of_the_settings(tmp_path: Path) -> None:
+    started(tmp_path)
+    file = state.state_file(chosen(tmp_path))
+    noted = json.loads(file.read_text())
+    del noted["settings"]["trending_shards"]
+    file.write_text(json.dumps(noted))
+    assert started(tmp_path) == 1
+    assert json.loads(file.read_text())["settings"]["trending_shards"] == 1
+
+
+@pytest.mark.parametrize(("name", "value"), [
+    ("search_consumers", 2), ("trending_consumers", 2), ("spark_master", "spark://127.0.0.1:7077"),
+])
+def test_where_processes_run_and_how_many_is_chosen_at_each_start(tmp_path: Path, name: str, value: object) -> None:
+    """Like everything that changes nothing of what is stored."""
+    state.record(instances.reserve({"home": tmp_path, "instance": "one", name: value}))
+    assert getattr(instances.reserve({"home": tmp_path, "instance": "one"}), name) != value
+
+
 def test_each_middleware_has_state_of_its_own(tmp_path: Path) -> None:
     state.record(chosen(tmp_path, middleware="kafka", partitions=2))
     assert state.made_with(chosen(tmp_path, middleware="pravega", partitions=5)) == {}

@@ -1,9 +1,10 @@
-"""Another number of shards on existing state: exact, or refused with the way out."""
+"""Another number of shards on existing state: exact, or not yet, with the way out."""
 
 from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,7 +16,9 @@ from audit.ledgers.tallies import Tallies
 from common.settings import Settings
 from common.tweets import BUCKET_SECONDS, ENRICHED, TOTAL, SlotCount, hashtag_count
 from middleware.checkpoint import Batch, last_planned
-from spark_jobs.resharding import ShardsRefused, prepare, sent_until
+from middleware.errors import MiddlewareError
+from spark_jobs import application
+from spark_jobs.resharding import prepare, sent_until
 from tests.memory import Memory
 from tests.spark_jobs.test_transforms import START, Feed, tweet
 
@@ -44,12 +47,12 @@ def checkpoint(memory: Memory, shards: int, watermark_s: float) -> Path:
 
 def test_the_same_number_goes_on(memory: Memory) -> None:
     folder = checkpoint(memory, 2, 0)
-    prepare(memory, "trending", 2)
+    assert prepare(memory, "trending", 2) == 2
     assert (folder / "offsets" / "9").exists()
 
 
 def test_without_state_there_is_nothing_to_change(memory: Memory) -> None:
-    prepare(memory, "trending", 2)
+    assert prepare(memory, "trending", 2) == 2
     assert not memory.settings.checkpoint_dir.exists()
 
 
@@ -58,7 +61,7 @@ def test_another_number_begins_anew_where_the_stream_holds_all(memory: Memory, w
     folder = checkpoint(memory, 1, watermark_s)
     left = folder.with_name("trending.before-5-shards")
     left.mkdir()
-    prepare(memory, "trending", 2)
+    assert prepare(memory, "trending", 2) == 2
     assert list(folder.parent.iterdir()) == []
     assert memory.log(ENRICHED).groups == {}
 
@@ -69,18 +72,46 @@ def test_what_retention_took_is_no_harm_once_its_buckets_are_done(memory: Memory
     slack_s = memory.settings.watermark_slack_s + memory.settings.future_tolerance_s
     assert SENT_S < until < SENT_S + 20
     folder = checkpoint(memory, 1, until + slack_s + 2 * BUCKET_SECONDS)
-    prepare(memory, "trending", 2)
+    assert prepare(memory, "trending", 2) == 2
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("watermark_s", [0, SENT_S - 900, SENT_S + 300])
-def test_where_neither_count_would_be_whole_it_is_refused(memory: Memory, watermark_s: float) -> None:
-    memory.truncate(ENRICHED, 3, partition=1)
+@pytest.mark.parametrize(("watermark_s", "left", "why"), [
+    (0, True, "no bucket is done yet"),
+    (SENT_S - 900, True, r"tweets up to 1,\d\d\d s younger than the buckets that are done"),
+    (SENT_S + 300, True, r"tweets up to \d s younger than the buckets that are done"),
+    (SENT_S + 300, False, "nothing is left of a partition"),
+])
+def test_where_neither_count_would_be_whole_it_goes_on_with_the_old_number(
+    memory: Memory, caplog: pytest.LogCaptureFixture, watermark_s: float, left: bool, why: str
+) -> None:
+    memory.truncate(ENRICHED, 3 if left else memory.log(ENRICHED).partitions[1].end, partition=1)
     folder = checkpoint(memory, 1, watermark_s)
-    with pytest.raises(ShardsRefused, match="MURMUR_TRENDING_SHARDS=1"):
-        prepare(memory, "trending", 2)
+    assert prepare(memory, "trending", 2) == 1
+    (said,) = caplog.messages
+    assert "goes on with 1" in said
+    assert "MURMUR_TRENDING_SHARDS=1" in said
+    assert re.search(why, said), said
     assert (folder / "offsets" / "9").exists()
     assert memory.log(ENRICHED).groups == {}
+
+
+def test_what_the_stream_does_not_tell_in_time_changes_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("spark_jobs.resharding.SILENCE_S", -1)
+    memory.truncate(ENRICHED, 3, partition=1)
+    folder = checkpoint(memory, 1, SENT_S + 3000)
+    assert prepare(memory, "trending", 2) == 1
+    assert (folder / "offsets" / "9").exists()
+
+
+def test_no_query_runs_before_that_is_decided(spark: SparkSession, memory: Memory) -> None:
+    """Or else a checkpoint that cannot be read would end *enrich* in the middle of a batch, at each start again."""
+    (checkpoint(memory, 1, 0) / "offsets" / "9").write_text("v1\n{}\n{}")
+    first, *_ = application.QUERIES
+    with pytest.raises(MiddlewareError, match="does not tell of its batch"):
+        first(spark, memory)
 
 
 def test_a_partition_of_which_nothing_is_left_could_have_held_anything(memory: Memory) -> None:
