@@ -31,16 +31,18 @@ def made_with(wished: Settings) -> dict[str, Any]:
 
     Raises StateRefused for state of another format, and when the user chose one of them otherwise.
     """
-    if not (settings := recorded(wished)):
+    if not (found := recorded(wished)):
         return {}
+    # What it does not name is from before there was that setting.
+    settings = {name: found.get(name, Settings.model_fields[name].default) for name in FIXED}
     chosen = wished.model_dump(mode="json", include=wished.model_fields_set & set(FIXED))
-    if changed := [name for name, value in chosen.items() if not is_same(name, value, settings.get(name, value))]:
+    if changed := [name for name, value in chosen.items() if not is_same(name, value, settings[name])]:
         named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)
         raise StateRefused(
             f"instance {wished.instance} has streams and tweets on {wished.middleware} that were made with other "
             f"settings, which cannot change any more:\n{named}\nSet them as they were, {way_out(wished)}"
         )
-    return {name: settings[name] for name in FIXED if name in settings} | chosen
+    return settings | chosen
 
 
 def recorded(settings: Settings) -> dict[str, Any]:
