@@ -35,6 +35,8 @@ def made_with(wished: Settings) -> dict[str, Any]:
         return {}
     # What it does not name is from before there was that setting.
     settings = {name: found.get(name, Settings.model_fields[name].default) for name in FIXED}
+    if settings["middleware_uri"]:
+        settings["replicas"] = 1  # some say 3, from before that was refused
     chosen = wished.model_dump(mode="json", include=wished.model_fields_set & set(FIXED))
     if changed := [name for name, value in chosen.items() if not is_same(name, value, settings[name])]:
         named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)

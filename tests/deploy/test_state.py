@@ -65,6 +65,17 @@ def test_a_setting_that_the_state_does_not_name_yet_was_made_with_its_default(tm
     assert state.made_with(chosen(tmp_path))["replicas"] == 1
 
 
+def test_a_stream_store_elsewhere_was_never_made_with_replicas(tmp_path: Path) -> None:
+    """Though the state may say so: it did before that was refused, and could not be started any more."""
+    state.record(chosen(tmp_path, middleware_uri="127.0.0.1:1"))
+    file = state.state_file(chosen(tmp_path))
+    found = json.loads(file.read_text())
+    found["settings"]["replicas"] = 3
+    file.write_text(json.dumps(found))
+    assert instances.reserve({"home": tmp_path, "instance": "one"}).replicas == 1
+    assert state.made_with(chosen(tmp_path, replicas=1))["replicas"] == 1
+
+
 def test_a_password_is_not_shown(tmp_path: Path) -> None:
     state.record(chosen(tmp_path, database_url="postgresql://u:SENTINEL@127.0.0.1/a"))
     with pytest.raises(state.StateRefused, match="database_url") as why:
