@@ -101,6 +101,15 @@ def test_with_replicas_an_entry_is_on_two_of_three_bookies_before_it_is_acknowle
     assert len(set(names)) == len(names)
 
 
+def test_a_segment_store_waits_for_no_bookie_in_particular_where_there_are_several(tmp_path: Path):
+    """Any of them may be dead. But for one: before the first that listens there is no metadata of ledgers."""
+    for replicas, bookies in ((1, 1), (3, 4)):
+        one = settings(tmp_path, replicas=replicas)
+        waited_for = ",".join(one.address(PravegaPort.BOOKIE, replica) for replica in range(bookies))
+        stores = [process for process in pravega.processes(one) if process.name.startswith("segment-store")]
+        assert all(waited_for in process.command for process in stores)
+
+
 def values(text: str) -> dict[str, str]:
     """Keys and values of a file of properties."""
     return dict(line.split("=", 1) for line in text.splitlines() if "=" in line and not line.startswith("#"))

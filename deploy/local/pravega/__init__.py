@@ -103,11 +103,13 @@ def one_bookie(settings: Settings, replica: int) -> Process:
 
 
 def one_segment_store(settings: Settings, replica: int) -> Process:
-    """It does not wait for all bookies: some may be dead, and a container that finds too few tries again."""
+    any_bookie = ",".join(settings.address(Port.BOOKIE, bookie) for bookie in range(bookies(settings)))
+    """It waits for any bookie, before the first of which there is no metadata of ledgers, and not for all, of which one
+    may be dead: a container that finds too few tries again."""
     name, memory = numbered("segment-store", replica), DIRECT_MEMORY_BYTES // segment_stores(settings)
     return Process(
         name,
-        after([settings.address(Port.ZOOKEEPER if replica else Port.BOOKIE)], java(
+        after([any_bookie], java(
             settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
                 *class_data_sharing.options(settings, name),
                 f"-XX:MaxDirectMemorySize={memory}",

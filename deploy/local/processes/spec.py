@@ -49,5 +49,6 @@ def background(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def after(addresses: Sequence[str], command: Sequence[str]) -> tuple[str, ...]:
-    """The command, started once something listens at each of these, which are HOST:PORT."""
+    """The command, started once something listens at each of these, which are HOST:PORT, or several with commas between
+    of which one is enough."""
     return python(modules.Deploy.START_AFTER, *addresses, "--", *command)
