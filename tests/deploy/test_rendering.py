@@ -2,6 +2,7 @@
 
 import configparser
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,14 @@ def test_a_segment_store_waits_for_no_bookie_in_particular_where_there_are_sever
         waited_for = ",".join(one.address(PravegaPort.BOOKIE, replica) for replica in range(bookies))
         stores = [process for process in pravega.processes(one) if process.name.startswith("segment-store")]
         assert all(waited_for in process.command for process in stores)
+
+
+def test_one_of_each_kind_of_replicated_servers_may_be_away(tmp_path: Path):
+    alone = settings(tmp_path)
+    for middleware, kinds in ((pravega, {"bookkeeper": 4, "segment-store": 2}), (kafka, {"kafka": 3})):
+        assert not any(process.copy_of for process in middleware.processes(alone))
+        copies = Counter(one.copy_of for one in middleware.processes(settings(tmp_path, replicas=3)) if one.copy_of)
+        assert copies == kinds
 
 
 def values(text: str) -> dict[str, str]:

@@ -98,7 +98,7 @@ def one_bookie(settings: Settings, replica: int) -> Process:
         numbered("bookkeeper", replica),
         after([settings.address(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie", str(replica))),
         stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE, replica)), stop_seconds=1,
-        listens=((Port.BOOKIE, replica),), memory_mib=1280,
+        listens=((Port.BOOKIE, replica),), memory_mib=1280, copy_of=copy_of(settings, "bookkeeper"),
     )
 
 
@@ -116,7 +116,11 @@ def one_segment_store(settings: Settings, replica: int) -> Process:
                 f"-Dpravega.configurationFile={configuration(settings, 'segment-store.properties', replica)}",
             ))),
         stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE, replica)), stop_seconds=1.5,
-        listens=((Port.SEGMENT_STORE, replica),), memory_mib=4352,
+        listens=((Port.SEGMENT_STORE, replica),), memory_mib=4352, copy_of=copy_of(settings, "segment-store"),
+def copy_of(settings: Settings, name: str) -> str:
+    return name if settings.replicas > 1 else ""
+
+
     )
 
 
