@@ -19,7 +19,7 @@ from middleware.kafka.ports import Port as KafkaPort
 from middleware.pravega.ports import Port as PravegaPort
 
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
-           "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper")}
+           "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper"), "identity": "one"}
 KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 
