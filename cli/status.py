@@ -33,7 +33,7 @@ def as_text(found: dict[str, Any]) -> str:
     durability = kind(found["durability"], found["durability_asked"])
     lines = [f"instance {found['instance']}: {found['middleware']} ({durability}), page {found['url']}"]
     if found["replicated"]:
-        lines.append(f"{found['replicas']} replicas: {found['replicated']}")
+        lines.append(f"{found['replicas']} replicas, configured: {found['replicated']}")
     if found["processes"] == []:
         return "\n".join([*lines, "not running: start it with `murmur up`"])
     if found["processes"] is None:

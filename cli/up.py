@@ -87,7 +87,9 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
         click.echo(f"starting instance {settings.instance} on {settings.middleware} ({settings.durability}{replicas}), "
                    f"logs in {settings.log_dir}")
         supervisor.start(settings)
-    deaths = Deaths(settings)
+    deaths = Deaths(settings, servers, warn=lambda name, why: click.echo(
+        f"warning: {name} {why}; the other copies go on without it (see `murmur logs {name} --instance "
+        f"{settings.instance}`)", err=True))
     show_progress(settings, servers, deaths, began)
     if ours:
         supervisor.write_configuration(settings, servers + ours)

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from common import addresses
@@ -105,7 +105,9 @@ class Settings(Place):
     partitions: int = Field(
         1, ge=1, le=64, description="segments or partitions of each stream: one costs least, more let members share"
     )
-    replicas: int = Field(1, description="copies of each event, each on a server of its own here")
+    replicas: int = Field(
+        1, description="copies of each event, on local servers of their own: 1 or 3; 1 with `middleware_uri`"
+    )
     max_event_bytes: int = Field(1 << 20, ge=1, description="largest event; the same on every middleware")
     stream_retention_bytes: int = Field(8 << 30, ge=1, description="bound of each stream; the oldest events go first")
     publish_group_ms: int = Field(50, ge=1, description="how long the publisher groups events before it sends them")
@@ -183,9 +185,12 @@ class Settings(Place):
 
     @field_validator("replicas")
     @classmethod
-    def _majority(cls, value: int) -> int:
+    def _majority(cls, value: int, info: ValidationInfo) -> int:
         if value not in (1, 3):
             raise ValueError("1, or 3 of which two are a majority")
+        if value > 1 and info.data.get("middleware_uri"):
+            raise ValueError("the copies of a stream store elsewhere are configured there: leave MURMUR_REPLICAS at 1, "
+                             "or MURMUR_MIDDLEWARE_URI empty")
         return value
 
     @field_validator("allowed_hosts")

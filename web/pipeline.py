@@ -54,7 +54,7 @@ class Pipeline(BaseModel):
     durability_asked: bool | None = Field(
         description="true: the running server says so; false: that is what it was configured with; null: unknown"
     )
-    replicas: int = Field(description="copies of each event, on servers of their own")
+    replicas: int = Field(description="copies of each event, as configured; how many are in step now is not asked")
     stages: list[Stage]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from common.settings import ADDRESSES, Settings
 from common.storage import files
 
-FORMAT = 4
+FORMAT = 5
 """Of everything below `state_dir`: counts up with each change that what was stored before cannot be read with."""
 
 FIXED = (
@@ -36,17 +36,18 @@ def made_with(wished: Settings) -> dict[str, Any]:
 
     Raises StateRefused for state of another format, and when the user chose a fixed one otherwise.
     """
-    if not (settings := recorded(wished)):
+    if not (found := recorded(wished)):
         return {}
+    # What it does not name it was made without.
+    settings = {name: found.get(name, Settings.model_fields[name].default) for name in (*FIXED, *KEPT)}
     chosen = wished.model_dump(mode="json", include=wished.model_fields_set & {*FIXED, *KEPT})
-    if changed := [name for name in FIXED if name in chosen
-                   and not is_same(name, chosen[name], settings.get(name, chosen[name]))]:
+    if changed := [name for name in FIXED if name in chosen and not is_same(name, chosen[name], settings[name])]:
         named = "\n".join(f"  {name}{difference(name, settings[name], chosen[name])}" for name in changed)
         raise StateRefused(
             f"instance {wished.instance} has streams and tweets on {wished.middleware} that were made with other "
             f"settings, which cannot change any more:\n{named}\nSet them as they were, {way_out(wished)}"
         )
-    return {name: settings[name] for name in (*FIXED, *KEPT) if name in settings} | chosen
+    return settings | chosen
 
 
 def recorded(settings: Settings) -> dict[str, Any]:

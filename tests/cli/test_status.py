@@ -25,6 +25,13 @@ def test_it_ends_with_1_unless_everything_runs(
     assert CliRunner().invoke(status.status, ["--json"]).exit_code == ends_with
 
 
+def test_replicas_are_called_configured_for_nobody_counts_those_that_run() -> None:
+    known = {"durability": None, "durability_asked": False, "asked": False, "path": "", "address": ""}
+    found = {"instance": "one", "middleware": "kafka", "url": "", "replicas": 3, "replicated": "on two of three",
+             "processes": [], **known}
+    assert "3 replicas, configured: on two of three" in status.as_text(found).splitlines()
+
+
 def test_each_store_is_a_line() -> None:
     rows = [Held("database", 12345, 5_000_000, "rows", 1000.0), Held("logs", 3 << 20, None, "bytes"),
             Held("redis", None, None, "bytes")]

@@ -220,5 +220,18 @@ def test_ports_of_a_block_are_its_own():
     assert all(first <= port < first + PORTS_PER_INSTANCE for port in used)
 
 
+@pytest.mark.parametrize("replicas", [0, 2, 5])
+def test_replicas_are_one_or_as_many_as_have_a_majority(replicas: int):
+    with pytest.raises(ValidationError, match="two are a majority"):
+        Settings(replicas=replicas)
+
+
+def test_replicas_of_a_stream_store_elsewhere_are_its_own_affair():
+    """Its streams may have one copy, whatever is wished here."""
+    assert Settings(middleware_uri="127.0.0.1:1", replicas=1).replicas == 1
+    with pytest.raises(ValidationError, match="leave MURMUR_REPLICAS at 1, or MURMUR_MIDDLEWARE_URI empty"):
+        Settings(middleware_uri="127.0.0.1:1", replicas=3)
+
+
 def test_every_setting_says_what_it_is():
     assert all(field.description for field in Settings.model_fields.values())

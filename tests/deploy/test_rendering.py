@@ -2,6 +2,7 @@
 
 import configparser
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,8 @@ from middleware.kafka.ports import Port as KafkaPort
 from middleware.pravega.ports import Port as PravegaPort
 
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
-           "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper"), "nameserver": "10.0.0.2"}
+           "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper"), "identity": "one",
+           "nameserver": "10.0.0.2"}
 KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 
@@ -99,6 +101,23 @@ def test_with_replicas_an_entry_is_on_two_of_three_bookies_before_it_is_acknowle
     assert sum(name.startswith("bookkeeper") for name in names) == 4
     assert sum(name.startswith("segment-store") for name in names) == 2
     assert len(set(names)) == len(names)
+
+
+def test_a_segment_store_waits_for_no_bookie_in_particular_where_there_are_several(tmp_path: Path):
+    """Any of them may be dead. But for one: before the first that listens there is no metadata of ledgers."""
+    for replicas, bookies in ((1, 1), (3, 4)):
+        one = settings(tmp_path, replicas=replicas)
+        waited_for = ",".join(one.address(PravegaPort.BOOKIE, replica) for replica in range(bookies))
+        stores = [process for process in pravega.processes(one) if process.name.startswith("segment-store")]
+        assert all(waited_for in process.command for process in stores)
+
+
+def test_one_of_each_kind_of_replicated_servers_may_be_away(tmp_path: Path):
+    alone = settings(tmp_path)
+    for middleware, kinds in ((pravega, {"bookkeeper": 4, "segment-store": 2}), (kafka, {"kafka": 3})):
+        assert not any(process.copy_of for process in middleware.processes(alone))
+        copies = Counter(one.copy_of for one in middleware.processes(settings(tmp_path, replicas=3)) if one.copy_of)
+        assert copies == kinds
 
 
 def values(text: str) -> dict[str, str]:

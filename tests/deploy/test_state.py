@@ -52,6 +52,18 @@ def test_a_setting_that_cannot_change_any_more_is_refused_with_both_values(
     assert not chosen(tmp_path).settings_file.exists()
 
 
+def test_a_setting_that_the_state_does_not_name_yet_was_made_with_its_default(tmp_path: Path) -> None:
+    state.record(chosen(tmp_path))
+    file = state.state_file(chosen(tmp_path))
+    found = json.loads(file.read_text())
+    del found["settings"]["replicas"]
+    file.write_text(json.dumps(found))
+    with pytest.raises(state.StateRefused, match="replicas: 1, and now 3"):
+        state.made_with(chosen(tmp_path, replicas=3))
+    assert state.made_with(chosen(tmp_path, replicas=1))["replicas"] == 1
+    assert state.made_with(chosen(tmp_path))["replicas"] == 1
+
+
 def test_a_password_is_not_shown(tmp_path: Path) -> None:
     state.record(chosen(tmp_path, database_url="postgresql://u:SENTINEL@127.0.0.1/a"))
     with pytest.raises(state.StateRefused, match="database_url") as why:

@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 from common.settings import Settings
 from common.storage import files
@@ -29,11 +30,13 @@ def main() -> None:
 def format_once(settings: Settings, replica: int) -> None:
     """Formats the storage unless a stamp says that it was done.
 
-    Without the stamp no broker of this instance ever ran, so what is there is the rest of a formatting that was killed.
+    Without the stamp this broker never ran, so what is there is the rest of a formatting that was killed. The stamp
+    lies beside the broker's folder: one that has lost that must not begin anew by itself. Exits then.
     """
-    own = folder(settings, replica)
-    stamp = own / "formatted"
+    own, stamp = folder(settings, replica), formatted(settings, replica)
     if stamp.exists():
+        if not (own / "log" / "meta.properties").exists():
+            raise SystemExit(lost(settings, replica))
         return
     shutil.rmtree(own, ignore_errors=True)
     own.mkdir(parents=True)
@@ -42,6 +45,21 @@ def format_once(settings: Settings, replica: int) -> None:
                 str(configuration(settings, replica)))
     subprocess.run(tool, check=True, timeout=FORMAT_SECONDS)
     files.replace(stamp, f"the storage of cluster {cluster} was formatted\n")
+
+
+def formatted(settings: Settings, replica: int) -> Path:
+    return settings.state_dir / f"{name(replica)}-formatted"
+
+
+def lost(settings: Settings, replica: int) -> str:
+    """What to do about a folder that is gone. Each of three brokers votes for the leader of the controllers: one that
+    begins with nothing, and a second that lags, may choose a third that lacks what was acknowledged."""
+    gone = f"{folder(settings, replica)} is gone"
+    if settings.replicas == 1:
+        return (f"{gone}, and with it what the only broker held: put it back from a backup, or give up what is stored "
+                f"(`murmur down --wipe --instance {settings.instance}`)")
+    return (f"{gone}: {name(replica)} may begin with an empty one only while the other two run and neither lags. How "
+            f"to see that, and what to do then: docs/operations.md, \"A copy's folder is lost\"")
 
 
 if __name__ == "__main__":

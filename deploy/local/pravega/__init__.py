@@ -35,14 +35,11 @@ the fourth takes the place of one that is dead. The containers are shared by the
 
 
 def write_configuration(settings: Settings) -> None:
-    """Renders the servers' configuration into `<state_dir>/conf`."""
+    """Renders the servers' configuration into `<state_dir>/conf`; that of a bookie is rendered at its start."""
     if not patched(settings).exists():
         raise MissingProgram("the servers of Pravega are not installed: run `make setup`")
     write_one(settings, "zookeeper.cfg")
     write_one(settings, "controller.properties", containers=CONTAINERS)
-    for replica in range(bookies(settings)):
-        write_one(settings, "bookkeeper.conf", replica, disk_full=DISK_FULL,
-                  folder=settings.state_dir / numbered("bookkeeper", replica))
     for replica in range(segment_stores(settings)):
         write_one(settings, "segment-store.properties", replica, containers=CONTAINERS,
                   cache_bytes=CACHE_BYTES // segment_stores(settings))
@@ -98,24 +95,30 @@ def one_bookie(settings: Settings, replica: int) -> Process:
         numbered("bookkeeper", replica),
         after([settings.address(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie", str(replica))),
         stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE, replica)), stop_seconds=1,
-        listens=((Port.BOOKIE, replica),), memory_mib=1280,
+        listens=((Port.BOOKIE, replica),), memory_mib=1280, copy_of=copy_of(settings, "bookkeeper"),
     )
 
 
 def one_segment_store(settings: Settings, replica: int) -> Process:
-    """It does not wait for all bookies: some may be dead, and a container that finds too few tries again."""
+    """It waits for any bookie, before the first of which there is no metadata of ledgers, and not for all, of which one
+    may be dead: a container that finds too few tries again."""
     name, memory = numbered("segment-store", replica), DIRECT_MEMORY_BYTES // segment_stores(settings)
+    any_bookie = ",".join(settings.address(Port.BOOKIE, bookie) for bookie in range(bookies(settings)))
     return Process(
         name,
-        after([settings.address(Port.ZOOKEEPER if replica else Port.BOOKIE)], java(
+        after([any_bookie], java(
             settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
                 *class_data_sharing.options(settings, name),
                 f"-XX:MaxDirectMemorySize={memory}",
                 f"-Dpravega.configurationFile={configuration(settings, 'segment-store.properties', replica)}",
             ))),
         stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE, replica)), stop_seconds=1.5,
-        listens=((Port.SEGMENT_STORE, replica),), memory_mib=4352,
+        listens=((Port.SEGMENT_STORE, replica),), memory_mib=4352, copy_of=copy_of(settings, "segment-store"),
     )
+
+
+def copy_of(settings: Settings, name: str) -> str:
+    return name if settings.replicas > 1 else ""
 
 
 def java(

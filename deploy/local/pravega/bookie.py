@@ -1,4 +1,5 @@
-"""Starts the bookie; before its very first start, makes its place in ZooKeeper.
+"""Starts a bookie, under the identity that lies in its folder; before the very first start, the first one makes the
+place of all in ZooKeeper.
 
 Run by the process manager as `python -m deploy.local.pravega.bookie REPLICA`; becomes the bookie's Java process.
 """
@@ -6,6 +7,7 @@ Run by the process manager as `python -m deploy.local.pravega.bookie REPLICA`; b
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import subprocess
 import sys
@@ -15,7 +17,7 @@ from pathlib import Path
 from common.addresses import numbered
 from common.settings import Settings
 from common.storage import files
-from deploy.local.pravega import DISK_FULL, ZNODE, configuration, java
+from deploy.local.pravega import DISK_FULL, ZNODE, configuration, java, write_one
 from deploy.local.processes import class_data_sharing
 from middleware.pravega.ports import Port
 
@@ -31,10 +33,15 @@ ROOM_SECONDS = 1.0
 
 FORMAT_SECONDS = 120
 
+INSTANCE_ID = f"{ZNODE}/bookkeeper/ledgers/INSTANCEID"
+"""In ZooKeeper, where the ledgers' metadata is: another value each time that it is made."""
+
 
 def main() -> None:
     settings, replica = Settings.load(), int(sys.argv[1])
     await_room(settings.state_dir)
+    write_one(settings, TEMPLATE, replica, disk_full=DISK_FULL, folder=folder(settings, replica),
+              identity=identity(settings, replica))
     if replica == 0:
         format_once(settings)
     await_format(settings)
@@ -43,6 +50,26 @@ def main() -> None:
                    options=(*class_data_sharing.options(settings, numbered("bookkeeper", replica)),
                             f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}", f"-XX:G1HeapRegionSize={REGIONS}"))
     os.execv(command[0], command)
+
+
+def folder(settings: Settings, replica: int) -> Path:
+    return settings.state_dir / numbered("bookkeeper", replica)
+
+
+def identity(settings: Settings, replica: int) -> str:
+    """Name of the bookie in the metadata of ledgers. One whose folder was lost is a new bookie, and gets a new name:
+    under the former it would answer that there is no such entry where it has lost one, and two such answers end a
+    ledger before entries that were acknowledged. Exits where it is the only bookie.
+    """
+    file = folder(settings, replica) / "identity"
+    if file.exists():
+        return file.read_text()
+    if formatted(settings).exists() and settings.replicas == 1:
+        raise SystemExit(f"{file.parent} is gone, and with it what the only bookie held: put it back from a backup, or "
+                         f"give up what is stored (`murmur down --wipe --instance {settings.instance}`)")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    files.replace(file, f"{numbered('murmur', replica)}-{secrets.token_hex(4)}")
+    return file.read_text()
 
 
 def await_room(folder: Path) -> None:
@@ -61,7 +88,8 @@ def await_room(folder: Path) -> None:
 
 
 def formatted(settings: Settings) -> Path:
-    return settings.state_dir / "bookkeeper" / "formatted"
+    """Says that the ledgers' metadata was made, and lies beside it: it is no bookie's, and all bookies'."""
+    return settings.state_dir / "zookeeper" / "ledgers-made"
 
 
 def await_format(settings: Settings) -> None:
@@ -76,23 +104,25 @@ def await_format(settings: Settings) -> None:
 
 
 def format_once(settings: Settings) -> None:
-    """Makes the ledgers' metadata unless a stamp says that it was made.
-
-    Without the stamp no bookie of this instance ever ran, so nothing can be lost by forcing: that makes it safe to be
-    killed anywhere in here and to begin again.
-    """
+    """Makes the ledgers' metadata where there is none. What is there is never touched, whatever the stamp says: it is
+    made in one step, so it is safe to be killed anywhere in here and to begin again."""
     stamp = formatted(settings)
     if stamp.exists():
         return
-    stamp.parent.mkdir(parents=True, exist_ok=True)
     parents = ["/pravega", ZNODE, f"{ZNODE}/bookkeeper"]
-    shell = java(settings, "64m", "org.apache.zookeeper.ZooKeeperMain", "-server", settings.address(Port.ZOOKEEPER))
-    subprocess.run(shell, input="".join(f"create {path}\n" for path in parents) + "quit\n", text=True, timeout=60)
-    metadata = java(settings, "64m", "org.apache.bookkeeper.bookie.BookieShell", "-conf",
-                    str(configuration(settings, TEMPLATE)),
-                    "metaformat", "-nonInteractive", "-force")
-    subprocess.run(metadata, check=True, timeout=60)
+    subprocess.run(zookeeper(settings), input="".join(f"create {path}\n" for path in parents) + "quit\n", text=True,
+                   timeout=60)
+    made = java(settings, "64m", "org.apache.bookkeeper.bookie.BookieShell", "-conf",
+                str(configuration(settings, TEMPLATE)), "initnewcluster")
+    if subprocess.run(made, timeout=60).returncode:  # as it does if it is there already
+        subprocess.run(zookeeper(settings, "get", INSTANCE_ID), check=True, timeout=60)
     files.replace(stamp, "the ledgers' metadata was made\n")
+
+
+def zookeeper(settings: Settings, *command: str) -> tuple[str, ...]:
+    """ZooKeeper's shell, with a command or to be told some."""
+    return java(settings, "64m", "org.apache.zookeeper.ZooKeeperMain", "-server", settings.address(Port.ZOOKEEPER),
+                *command)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,8 @@ class Process:
 
     One that takes long before it needs the servers starts beside them: `early`. One that answers users is `foreground`:
     when the cores are busy its turn comes before that of all others. It `listens` at these ports, of which the second
-    number tells one of several copies. In a container it has `memory_mib` at most.
+    number tells one of several copies. In a container it has `memory_mib` at most. Of the servers with the same
+    `copy_of` one may be away: the others do its work.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Process:
     environment: Mapping[str, str] = field(default_factory=dict)
     listens: tuple[tuple[Port | MiddlewarePort, int], ...] = ()
     memory_mib: int = 512
+    copy_of: str = ""
 
 
 def background(command: Sequence[str]) -> tuple[str, ...]:
@@ -49,5 +51,6 @@ def background(command: Sequence[str]) -> tuple[str, ...]:
 
 
 def after(addresses: Sequence[str], command: Sequence[str]) -> tuple[str, ...]:
-    """The command, started once something listens at each of these, which are HOST:PORT."""
+    """The command, started once something listens at each of these, which are HOST:PORT, or several with commas between
+    of which one is enough."""
     return python(modules.Deploy.START_AFTER, *addresses, "--", *command)

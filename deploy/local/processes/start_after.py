@@ -1,6 +1,8 @@
 """Becomes a command once the servers that it needs listen.
 
-`python -m deploy.local.processes.start_after HOST:PORT... -- COMMAND...`
+`python -m deploy.local.processes.start_after HOST:PORT[,HOST:PORT...]... -- COMMAND...`
+
+Of servers with commas between one is enough: any of them may be dead.
 
 Servers that are started without what they need fail, and take longer to try again than this takes to wait.
 """
@@ -23,12 +25,12 @@ def main(arguments: Sequence[str]) -> None:
     border = arguments.index("--")
     told = time.monotonic()
     until = told + WAIT_SECONDS
-    for address in arguments[:border]:
-        while not listens(address):
+    for addresses in arguments[:border]:
+        while not any(listens(address) for address in addresses.split(",")):
             if (now := time.monotonic()) > until:
-                raise TimeoutError(f"nothing listens at {address}")
+                raise TimeoutError(f"nothing listens at {addresses}")
             if now > told + TOLD_SECONDS:
-                print(f"waiting for a server at {address}", file=sys.stderr, flush=True)
+                print(f"waiting for a server at {addresses}", file=sys.stderr, flush=True)
                 told = now
             time.sleep(0.1)
     command = list(arguments[border + 1:])

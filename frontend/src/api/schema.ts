@@ -665,7 +665,7 @@ export interface components {
             middleware: string;
             /**
              * Replicas
-             * @description copies of each event, on servers of their own
+             * @description copies of each event, as configured; how many are in step now is not asked
              */
             replicas: number;
             /** Stages */

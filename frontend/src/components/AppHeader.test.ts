@@ -28,8 +28,8 @@ it('tells a durability that the server was asked for from one that was only conf
     ])
 })
 
-it('says how many replicas there are', () => {
-  expect(told({ durability: 'fsync', durability_asked: true }, 3)[0]).toBe('on kafka · fsync · 3 replicas')
+it('says how many replicas are configured, which is not how many there are', () => {
+  expect(told({ durability: 'fsync', durability_asked: true }, 3)[0]).toBe('on kafka · fsync · 3 replicas, configured')
 })
 
 it('says that a durability is unknown', () => {

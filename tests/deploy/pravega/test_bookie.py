@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from common.settings import Settings
 from deploy.local.pravega import bookie
 
 Usage = namedtuple("Usage", "total used free")
@@ -28,3 +29,30 @@ def test_on_a_full_disk_it_is_not_started_until_there_is_room(
     left.append(500 << 20)
     bookie.await_room(tmp_path)
     assert capsys.readouterr().out == ""
+
+
+def test_a_bookie_keeps_its_identity_with_its_folder_and_is_another_one_without(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, replicas=3)
+    names = [bookie.identity(settings, replica) for replica in range(4)]
+    assert len(set(names)) == 4
+    assert [bookie.identity(settings, replica) for replica in range(4)] == names
+    made(settings)
+    shutil.rmtree(bookie.folder(settings, 0))
+    assert bookie.identity(settings, 0) not in names
+
+
+def test_the_only_bookie_says_that_what_it_held_is_lost(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    bookie.identity(settings, 0)
+    made(settings)
+    bookie.identity(settings, 0)
+    shutil.rmtree(bookie.folder(settings, 0))
+    with pytest.raises(SystemExit, match=r"put it back from a backup, or .*murmur down --wipe --instance default"):
+        bookie.identity(settings, 0)
+
+
+def made(settings: Settings) -> None:
+    """The ledgers' metadata, as its stamp says."""
+    stamp = bookie.formatted(settings)
+    stamp.parent.mkdir(parents=True)
+    stamp.touch()

@@ -39,6 +39,42 @@ def test_a_server_that_dies_again_and_again_is_named_with_its_last_line(settings
     assert time.monotonic() - began < found[0].ready_seconds / 2
 
 
+def test_one_copy_that_dies_again_and_again_is_told_and_the_others_are_enough(settings: Settings, start: Start) -> None:
+    two, broken, three = start(two="exec sleep 300", broken="exit 1", three="exec sleep 300")
+    copies = [replace(one, copy_of="store", ready=lambda started: True) for one in (two, three)]
+    told: list[tuple[str, str]] = []
+    began = time.monotonic()
+    found = ready(settings, [*copies, replace(broken, copy_of="store")], lambda name, why: told.append((name, why)))
+    assert {process.name for process in found} == {"two", "three"}
+    assert told == [("broken", "has died 3 times since it was started")]
+    assert time.monotonic() - began < broken.ready_seconds / 2
+
+
+def test_one_copy_that_is_late_is_told_and_the_others_are_enough(settings: Settings, start: Start) -> None:
+    two, late = start(two="exec sleep 300", late="exec sleep 300")
+    told: list[tuple[str, str]] = []
+    copies = [replace(two, copy_of="store", ready=lambda started: True),
+              replace(late, copy_of="store", ready_seconds=2)]
+    assert ready(settings, copies, lambda name, why: told.append((name, why))) == copies[:1]
+    assert told == [("late", "was not ready after 2 s")]
+
+
+def test_two_copies_that_are_away_are_too_many(settings: Settings, start: Start) -> None:
+    found = start(two="exec sleep 300", late="exec sleep 300", slow="exec sleep 300")
+    copies = [replace(found[0], copy_of="store", ready=lambda started: True),
+              *(replace(one, copy_of="store", ready_seconds=2) for one in found[1:])]
+    with pytest.raises(NotReady, match=r"(late|slow) was not ready after 2 s"):
+        ready(settings, copies, lambda name, why: None)
+
+
+def test_a_copy_of_one_kind_does_not_stand_in_for_another_kind(settings: Settings, start: Start) -> None:
+    one, other = start(one="exec sleep 300", other="exec sleep 300")
+    told: list[str] = []
+    away = [replace(one, copy_of="store", ready_seconds=2), replace(other, copy_of="log", ready_seconds=2)]
+    assert ready(settings, away, lambda name, why: told.append(name)) == []
+    assert sorted(told) == ["one", "other"]
+
+
 def test_the_stream_store_is_not_waited_for_once_one_of_its_servers_dies_again_and_again(
     settings: Settings, start: Start
 ) -> None:
