@@ -74,6 +74,9 @@ class Trending:
         self._arrivals.kept()
         slow_down(self._delay_us, ranked)
 
+    def not_committed(self) -> None:
+        """Counts that another member raises meanwhile are the same maxima."""
+
     def tick(self) -> None:
         """Publishes, if it is time and this member's turn, and reports what has become visible."""
         now = time.time()
