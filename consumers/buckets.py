@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import compress
 from pathlib import Path
@@ -12,11 +13,18 @@ from typing import Any, NamedTuple
 import redis
 
 from common.settings import Settings
-from common.tweets import BUCKET_SECONDS
+from common.stored_counts import by_shard
+from common.tweets import BUCKET_SECONDS, SLOT_US, SlotCount
 from consumers.arrivals import Slots
 from consumers.ranking import Ranking
 
+
+def _script(name: str) -> str:
+    return "".join(Path(__file__).with_name(part).read_text() for part in ("count.lua", name))
+
+
 RAISE = Path(__file__).with_name("buckets.lua").read_text()
+RAISE_SLOTS = _script("slots.lua")
 END_REBUILD = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return false
@@ -32,6 +40,7 @@ LOCK_MS = 3000
 REBUILD_LOCK_MS = 60_000
 RANKING_EXPIRES_S = 30
 """A ranking that nobody refreshes goes: better none than an old one that looks like now."""
+
 
 class Part(NamedTuple):
     """What one of so many shards has counted of a bucket."""
@@ -55,15 +64,15 @@ class Changes(NamedTuple):
 
 class Buckets:
     """Keys, all below the instance's prefix: `bucket:<start>`, `parts:<start>` (what each of several shards counted),
-    `slots:<start>` (tweets by slot of `sent_at_us` and part), `changed` (buckets by the number of their last change),
-    `sequence` (that number), `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`, `kept_s`
-    (seconds that the buckets are kept since that marker was set), `rebuilding` and `publisher` (locks).
+    `slots:<start>` (by slot of `sent_at_us`, as common.stored_counts; in `by` who wrote last), `changed` (buckets by the number of their last change), `sequence` (that number),
+    `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`, `kept_s` (seconds that the buckets
+    are kept since that marker was set), `rebuilding` and `publisher` (locks).
     """
 
     def __init__(self, client: redis.Redis, prefix: str, kept_s: int) -> None:
         self._redis: Any = client  # its stubs do not tell the plain client from the asynchronous one
         self._prefix, self._kept_s = prefix, kept_s
-        self._raise = client.register_script(RAISE)
+        self._raise, self._raise_slots = client.register_script(RAISE), client.register_script(RAISE_SLOTS)
         self._end_rebuild = client.register_script(END_REBUILD)
 
     @classmethod
@@ -80,26 +89,17 @@ class Buckets:
         marker, kept_s = self._redis.mget(self.key("marker"), self.key("kept_s"))
         return marker if kept_s == str(self._kept_s) else None
 
-    def slots(self, buckets: Iterable[int]) -> dict[int, Slots]:
-        """Tweets by bucket, slot of `sent_at_us`, and part, as kept so far."""
-        wanted = list(buckets)
-        with self._redis.pipeline(transaction=False) as pipe:
-            for start in wanted:
-                pipe.hgetall(self.key(f"slots:{start}"))
-            contents = pipe.execute()
-        return {
-            start: {_slot(field): int(count) for field, count in content.items()}
-            for start, content in zip(wanted, contents, strict=True)
-        }
-
-    def keep_slots(self, buckets: Mapping[int, Slots]) -> None:
-        """Stores counts by bucket, slot and part, for whoever counts them next."""
-        with self._redis.pipeline(transaction=False) as pipe:
-            for start, slots in buckets.items():
-                fields = {"/".join(map(str, slot)): count for slot, count in slots.items()}
-                pipe.hset(self.key(f"slots:{start}"), mapping=fields)
-                pipe.expireat(self.key(f"slots:{start}"), start + self._kept_s)
-            pipe.execute()
+    def raise_slots(self, counts: Iterable[SlotCount], writer: str) -> dict[int, Slots]:
+        """Raises what is lower, at once. Returns what the writer does not know: of those buckets to which another has
+        written since, or that it comes to for the first time, what there was before."""
+        arguments: defaultdict[int, list[int]] = defaultdict(list)
+        for count in counts:
+            arguments[count.bucket_start] += count.max_sent_us // SLOT_US, count.shards, count.shard, count.count
+        if not arguments:
+            return {}
+        flat = [each for start, slots in arguments.items() for each in (start, len(slots) // 4, *slots)]
+        told = self._raise_slots([], [writer, self.key("slots:"), self._kept_s, *flat])
+        return {int(start): _slots(dict(zip(content[::2], content[1::2], strict=True))) for start, content in told}
 
     def raise_counts(self, counts: Counts, marker: str) -> int | None:
         """Raises what is lower, while `marker` is in force; number of the change, or None if data was lost."""
@@ -206,6 +206,8 @@ def _chunks(counts: Counts, oldest: float) -> Iterable[list[str | int]]:
     yield arguments
 
 
-def _slot(field: str) -> tuple[int, int, int]:
-    slot, shards, shard = map(int, field.split("/"))
-    return slot, shards, shard
+def _slots(content: Mapping[str, str]) -> Slots:
+    return {
+        (int(slot), *part): count for slot, stored in content.items() if slot != "by"
+        for part, count in by_shard(stored).items()
+    }

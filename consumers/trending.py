@@ -43,7 +43,7 @@ class Trending:
         self, settings: Settings, member: str, connect: Callable[[Settings], Middleware] = connect
     ) -> None:
         self._settings, self._connect = settings, connect
-        self._member = f"{GROUP}-{member}"
+        self._member, self._life = f"{GROUP}-{member}", uuid.uuid4().hex
         self._buckets = Buckets.open(settings)
         self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "ranked", self._member)
         self._telemetry.add(parked=0)
@@ -62,16 +62,14 @@ class Trending:
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         raised = maxima(counts)
         slots = [count for count in counts if isinstance(count, SlotCount)]
-        self._arrivals.learn(self._buckets.slots({slot.bucket_start for slot in slots} - self._arrivals.known()))
         while True:
             marker = self._ready()
             sequence = self._buckets.raise_counts(raised, marker)
             if sequence is not None:
                 break
             self._marker = None
+        self._arrivals.learn(self._buckets.raise_slots(slots, self._life))
         ranked = sum(self._arrivals.add(slot, sequence) for slot in slots)
-        self._buckets.keep_slots(self._arrivals.changed())
-        self._arrivals.kept()
         slow_down(self._delay_us, ranked)
 
     def not_committed(self) -> None:

@@ -5,7 +5,7 @@ import pytest
 import redis
 
 from common.settings import Settings
-from common.tweets import TOTAL
+from common.tweets import BUCKET_SECONDS, SLOT_US, TOTAL, SlotCount
 from consumers.buckets import HASHTAGS_PER_CALL, Buckets
 from consumers.ranking import Rankings
 from tests.consumers.parts import whole
@@ -42,11 +42,18 @@ def test_of_several_numbers_of_shards_the_highest_sum_holds(buckets: Buckets, cl
     assert client.hgetall(f"t:bucket:{NOW}") == {"a": "6", "b": "2"}
 
 
-def test_slots_are_kept_as_long_as_their_bucket(buckets: Buckets, client: redis.Redis) -> None:
-    buckets.keep_slots({NOW: {(17, 1, 0): 3, (18, 2, 1): 1}})
-    buckets.keep_slots({NOW: {(18, 2, 1): 2}})
-    buckets.keep_slots({})
-    assert buckets.slots([NOW, 7]) == {NOW: {(17, 1, 0): 3, (18, 2, 1): 2}, 7: {}}
+def slot(count: int, number: int, shards: int = 1, shard: int = 0) -> SlotCount:
+    return SlotCount(NOW, BUCKET_SECONDS, shards, shard, count, number * SLOT_US, number * SLOT_US)
+
+
+def test_slots_are_told_to_whoever_does_not_know_them_and_never_fall(buckets: Buckets, client: redis.Redis) -> None:
+    assert buckets.raise_slots([], "one") == {}
+    assert buckets.raise_slots([slot(3, 17), slot(1, 18, 2, 1)], "one") == {NOW: {}}
+    assert buckets.raise_slots([slot(2, 18, 2, 1)], "one") == {}
+    known = {(17, 1, 0): 3, (18, 1, 0): 2, (18, 2, 0): 0, (18, 2, 1): 2}
+    assert buckets.raise_slots([slot(9, 17)], "other") == {NOW: known}
+    assert buckets.raise_slots([slot(4, 17)], "one") == {NOW: {**known, (17, 1, 0): 9}}, "after a standstill"
+    assert client.hget(f"t:slots:{NOW}", "17") == "9"
     assert 0 < client.ttl(f"t:slots:{NOW}") <= KEPT_S
 
 
