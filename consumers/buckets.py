@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import redis
 
 from common.settings import Settings
-from common.stored_counts import by_shard
+from common.stored_counts import by_shard, highest
 from common.tweets import BUCKET_SECONDS, SLOT_US, SlotCount
 from consumers.arrivals import Slots
 from consumers.ranking import Ranking
@@ -23,8 +23,7 @@ def _script(name: str) -> str:
     return "".join(Path(__file__).with_name(part).read_text() for part in ("count.lua", name))
 
 
-RAISE = Path(__file__).with_name("buckets.lua").read_text()
-RAISE_SLOTS = _script("slots.lua")
+RAISE, RAISE_SLOTS = _script("buckets.lua"), _script("slots.lua")
 END_REBUILD = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return false
@@ -63,10 +62,10 @@ class Changes(NamedTuple):
 
 
 class Buckets:
-    """Keys, all below the instance's prefix: `bucket:<start>`, `parts:<start>` (what each of several shards counted),
-    `slots:<start>` (by slot of `sent_at_us`, as common.stored_counts; in `by` who wrote last), `changed` (buckets by the number of their last change), `sequence` (that number),
+    """Keys, all below the instance's prefix: `bucket:<start>` (by hashtag), `slots:<start>` (by slot of `sent_at_us`,
+    and in `by` who wrote last), `changed` (buckets by the number of their last change), `sequence` (that number),
     `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`, `kept_s` (seconds that the buckets
-    are kept since that marker was set), `rebuilding` and `publisher` (locks).
+    are kept since that marker was set), `rebuilding` and `publisher` (locks). Counts are those of common.stored_counts.
     """
 
     def __init__(self, client: redis.Redis, prefix: str, kept_s: int) -> None:
@@ -146,7 +145,7 @@ class Buckets:
                 pipe.hgetall(self.key(f"bucket:{start}"))
             contents = pipe.execute()
         counts = {
-            int(start): {tag: int(count) for tag, count in content.items()}
+            int(start): {tag: highest(count) for tag, count in content.items()}
             for start, content in zip(starts, contents, strict=True)
         }
         return Changes(marker, int(sequence or 0), counts)
@@ -184,7 +183,7 @@ class Buckets:
         keys = [self.key(name) for name in (guard, "sequence", "changed")]
         sequence: int | None = None
         for chunk in _chunks(counts, time.time() - self._kept_s):
-            sequence = self._raise(keys, [expected, self.key("bucket:"), self.key("parts:"), self._kept_s, *chunk])
+            sequence = self._raise(keys, [expected, self.key("bucket:"), self._kept_s, *chunk])
             if sequence is None:
                 return None
         return sequence

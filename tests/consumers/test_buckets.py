@@ -26,20 +26,35 @@ def test_the_maximum_stays(buckets: Buckets, client: redis.Redis) -> None:
 def test_shards_are_added_up_each_by_its_maximum(buckets: Buckets, client: redis.Redis) -> None:
     for count in (3, 1):
         buckets.raise_counts(whole({NOW: {"a": count, TOTAL: 9}}, 2, 0), "m")
-        buckets.raise_counts(whole({NOW: {"a": 2, "0/a": count}}, 2, 1), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5", TOTAL: "9", "0/a": "3"}
-    assert 0 < client.ttl(f"t:parts:{NOW}") <= KEPT_S
+        buckets.raise_counts(whole({NOW: {"a": 2, "2:1": count}}, 2, 1), "m")
+    assert buckets.changes(0).buckets[NOW] == {"a": 5, TOTAL: 9, "2:1": 3}
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5 2:3,2", TOTAL: "9 2:9,0", "2:1": "3 2:0,3"}
+
+
+@pytest.mark.parametrize("shards", [1, 2, 12, 64])
+def test_a_hashtag_takes_one_field_however_many_shards_there_are(
+    shards: int, buckets: Buckets, client: redis.Redis
+) -> None:
+    for shard in range(shards):
+        buckets.raise_counts(whole({NOW: {"a": shard + 1}}, shards, shard), "m")
+    assert client.hlen(f"t:bucket:{NOW}") == 1
+    assert client.keys(f"*{NOW}*") == [f"t:bucket:{NOW}"]
+    assert buckets.changes(0).buckets[NOW] == {"a": shards * (shards + 1) // 2}
 
 
 def test_of_several_numbers_of_shards_the_highest_sum_holds(buckets: Buckets, client: redis.Redis) -> None:
     buckets.raise_counts(whole({NOW: {"a": 4, "b": 1}}), "m")
     buckets.raise_counts(whole({NOW: {"a": 3, "b": 1}}, 2, 0), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "4", "b": "1"}
+    assert buckets.changes(0).buckets[NOW] == {"a": 4, "b": 1}
     buckets.raise_counts(whole({NOW: {"a": 2, "b": 1}}, 2, 1), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5", "b": "2"}
+    assert buckets.changes(0).buckets[NOW] == {"a": 5, "b": 2}
     buckets.raise_counts(whole({NOW: {"a": 1}}), "m")
+    assert buckets.changes(0).buckets[NOW] == {"a": 5, "b": 2}
     buckets.raise_counts(whole({NOW: {"a": 6}}), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "6", "b": "2"}
+    buckets.raise_counts(whole({NOW: {"a": 7}}, 12, 11), "m")
+    buckets.raise_counts(whole({NOW: {"a": 3}}, 2, 1), "m")
+    assert buckets.changes(0).buckets[NOW] == {"a": 7, "b": 2}
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "7 2:3,3 12:0,0,0,0,0,0,0,0,0,0,0,7", "b": "2 2:1,1"}
 
 
 def slot(count: int, number: int, shards: int = 1, shard: int = 0) -> SlotCount:
