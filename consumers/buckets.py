@@ -88,6 +88,9 @@ class Buckets:
         marker, kept_s = self._redis.mget(self.key("marker"), self.key("kept_s"))
         return marker if kept_s == str(self._kept_s) else None
 
+    def is_kept(self, bucket_start: int) -> bool:
+        return bucket_start > time.time() - self._kept_s
+
     def raise_slots(self, counts: Iterable[SlotCount], writer: str) -> dict[int, Slots]:
         """Raises what is lower, at once. Returns what the writer does not know: of those buckets to which another has
         written since, or that it comes to for the first time, what there was before."""

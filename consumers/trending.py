@@ -61,7 +61,8 @@ class Trending:
         counts, refused = readable(events, hashtag_count)
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         raised = maxima(counts)
-        slots = [count for count in counts if isinstance(count, SlotCount)]
+        # Redis has let go of those of older buckets, so that nobody knows which of their tweets were reported.
+        slots = [each for each in counts if isinstance(each, SlotCount) and self._buckets.is_kept(each.bucket_start)]
         while True:
             marker = self._ready()
             sequence = self._buckets.raise_counts(raised, marker)

@@ -167,6 +167,23 @@ def test_a_share_that_goes_to_another_member_and_comes_back_is_reported_once(
     assert reported(client, settings, "one", "other") == 102
 
 
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 3)])
+def test_what_is_counted_once_more_with_another_number_of_shards_is_reported_once(
+    start, client, settings: Settings, before: int, after: int
+) -> None:
+    """Not that of buckets either that Redis has let go, of which nobody knows that they were reported."""
+    old = NOW - settings.rankings_kept_s - 100
+    one = start("one")
+    report(one, *parts(slot, 12, shards=before), *parts(slot, 12, NOW - 5, shards=before))
+    successor = start("one")
+    for number in (6, 12, 14):
+        report(successor, *parts(slot, number, old, shards=after), *parts(slot, number, shards=after))
+    for member in (one, successor):
+        member.close()
+    assert reported(client, settings, "one") == 26
+    assert not client.exists(f"{settings.redis_prefix}slots:{old}")
+
+
 def test_slots_that_redis_did_not_take_are_kept_when_it_does(start, client, settings: Settings) -> None:
     """The key is of another type for a while, which fails what comes after the counts."""
     trending, key = start(), f"{settings.redis_prefix}slots:{NOW}"
