@@ -34,6 +34,18 @@ return redis.call('DEL', KEYS[1])
 """In one step, so that no loss of data comes between question and answer. KEYS: lock, marker, kept_s; ARGV: owner,
 marker, kept_s."""
 
+PUBLISH = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] or tonumber(redis.call('GET', KEYS[2]) or 0) > tonumber(ARGV[2]) then
+  return false
+end
+for i = 3, #KEYS do
+  redis.call('SET', KEYS[i], ARGV[i + 1], 'EX', ARGV[3])
+end
+return redis.call('SET', KEYS[2], ARGV[2])
+"""
+"""So that who stood still shows nothing older over what another has published. KEYS: lock, visible, rankings; ARGV:
+owner, sequence, seconds until rankings expire, rankings."""
+
 HASHTAGS_PER_CALL = 5000
 LOCK_MS = 3000
 REBUILD_LOCK_MS = 60_000
@@ -73,6 +85,7 @@ class Buckets:
         self._prefix, self._kept_s = prefix, kept_s
         self._raise, self._raise_slots = client.register_script(RAISE), client.register_script(RAISE_SLOTS)
         self._end_rebuild = client.register_script(END_REBUILD)
+        self._publish = client.register_script(PUBLISH)
 
     @classmethod
     def open(cls, settings: Settings) -> Buckets:
@@ -153,13 +166,11 @@ class Buckets:
         }
         return Changes(marker, int(sequence or 0), counts)
 
-    def publish(self, rankings: Iterable[Ranking], sequence: int) -> None:
-        """Shows rankings that include the changes up to `sequence`."""
-        with self._redis.pipeline() as pipe:
-            for ranking in rankings:
-                content = json.dumps(ranking, ensure_ascii=False)
-                pipe.set(self.key(f"ranking:{ranking['window']}"), content, ex=RANKING_EXPIRES_S)
-            pipe.set(self.key("visible"), sequence).execute()
+    def publish(self, rankings: Iterable[Ranking], sequence: int, member: str) -> bool:
+        """Shows rankings that include the changes up to `sequence`, while `member` publishes and none shows more."""
+        shown = {self.key(f"ranking:{each['window']}"): json.dumps(each, ensure_ascii=False) for each in rankings}
+        keys = [self.key("publisher"), self.key("visible"), *shown]
+        return bool(self._publish(keys, [member, sequence, RANKING_EXPIRES_S, *shown.values()]))
 
     def visible(self) -> int:
         """Number of the last change that the published rankings include."""

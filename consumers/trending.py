@@ -102,8 +102,9 @@ class Trending:
         self._buckets.forget(self._rankings.advance(time.time()))
         state = (changes.sequence, self._rankings.as_of)
         if state != self._published:
-            self._buckets.publish((self._rankings.ranking(window) for window in WINDOWS), changes.sequence)
-            self._published = state
+            rankings = (self._rankings.ranking(window) for window in WINDOWS)
+            if self._buckets.publish(rankings, changes.sequence, self._member):
+                self._published = state
 
     def _ready(self) -> str:
         """Marker of the buckets, which are complete: rebuilds them if they were lost, or kept for another time."""

@@ -152,6 +152,25 @@ def test_a_published_ranking_is_the_body(buckets: Buckets, client: redis.Redis) 
     rankings = Rankings(limit=5)
     rankings.update(NOW, {"日本": 1, TOTAL: 1})
     rankings.advance(NOW)
-    buckets.publish([rankings.ranking("1m")], 7)
+    assert buckets.is_publisher("one")
+    assert buckets.publish([rankings.ranking("1m")], 7, "one")
     assert json.loads(client.get("t:ranking:1m")) == rankings.ranking("1m")
     assert buckets.visible() == 7
+    assert 0 < client.ttl("t:ranking:1m") <= 30
+
+
+def test_who_stood_still_publishes_nothing_over_newer_rankings(buckets: Buckets, client: redis.Redis) -> None:
+    older, newer = Rankings(limit=5), Rankings(limit=5)
+    newer.update(NOW, {"a": 1, TOTAL: 1})
+    newer.advance(NOW)
+    assert buckets.is_publisher("one")
+    client.delete("t:publisher")  # as when it expires
+    assert not buckets.publish([older.ranking("1m")], 100, "one"), "nobody's turn"
+    assert buckets.is_publisher("other")
+    assert buckets.publish([newer.ranking("1m")], 200, "other")
+    assert not buckets.publish([older.ranking("1m")], 100, "one")
+    client.delete("t:publisher")
+    assert buckets.is_publisher("one")
+    assert not buckets.publish([older.ranking("1m")], 100, "one"), "its turn again, with what it had before"
+    assert json.loads(client.get("t:ranking:1m")) == newer.ranking("1m")
+    assert buckets.visible() == 200

@@ -113,6 +113,27 @@ def test_counts_become_a_ranking(start, client, settings: Settings) -> None:
     assert bucket(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
 
 
+def test_a_publisher_that_stood_still_shows_nothing_old(start, client, settings: Settings, monkeypatch) -> None:
+    """Another has taken over between what it read and what it publishes."""
+    one, other = start("one"), start("other")
+    report(one, count(1, "a"))
+    changes = one._buckets.changes
+
+    def late(since: int):
+        found = changes(since)
+        client.delete(f"{settings.redis_prefix}publisher")  # as when it expires
+        report(other, count(3, "a"))
+        return found
+
+    monkeypatch.setattr(one._buckets, "changes", late)
+    report(one, count(2, "a"))
+    assert totals(client, settings)["a"] == 3
+    monkeypatch.undo()
+    client.delete(f"{settings.redis_prefix}publisher")
+    report(one)
+    assert totals(client, settings)["a"] == 3
+
+
 def test_each_row_counts_as_what_it_says(start, client, settings: Settings) -> None:
     """A slot is no bucket, though it is larger or comes alone, nor a bucket a slot, though its tweets lie in one."""
     trending = start()
