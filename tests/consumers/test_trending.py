@@ -104,13 +104,16 @@ def totals(client: redis.Redis, settings: Settings) -> dict[str, int]:
     return {each["hashtag"]: each["count"] for each in ranking["hashtags"]} | {TOTAL: ranking["tweets"]}
 
 
-def test_counts_become_a_ranking(start, client, settings: Settings) -> None:
-    trending = start()
-    trending.handle([count(3), count(2, "a"), count(1, "b"), count(1, "a")], place)
+@several_shards
+def test_counts_become_a_ranking(start, client, settings: Settings, shards: int) -> None:
+    trending, told = start(), partial(parts, count, shards=shards)
+    trending.handle([*told(3), *told(2, "a"), *told(1, "b"), *told(1, "a")], place)
     trending.tick()
     assert totals(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
-    trending.handle([count(3), count(2, "a")], place)  # they come again
+    trending.handle([*told(3), *told(2, "a")], place)  # they come again
     assert bucket(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
+    trending.handle([*told(30), *told(21, "a")], place)
+    assert bucket(client, settings) == {TOTAL: 30, "a": 21, "b": 1}
 
 
 def test_a_publisher_that_stood_still_shows_nothing_old(start, client, settings: Settings, monkeypatch) -> None:
@@ -219,8 +222,10 @@ def test_slots_that_redis_did_not_take_are_kept_when_it_does(start, client, sett
     assert reported(client, settings, "0") == 4
 
 
-def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, settings: Settings) -> None:
-    trending, events = start(), [count(number + 1, f"tag{number}") for number in range(50)]
+@several_shards
+def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, settings: Settings, shards: int) -> None:
+    trending = start()
+    events = [event for number in range(50) for event in parts(count, number + 1, f"tag{number}", shards=shards)]
     publish(memory, *events)
     trending.handle(events[:10], place)
     client.flushall()
@@ -229,6 +234,20 @@ def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, setti
     assert bucket(client, settings) == {f"tag{number}": number + 1 for number in range(50)}
     assert totals(client, settings) == bucket(client, settings) | {TOTAL: 0}
     assert list(memory.logs[HASHTAG_COUNTS].groups) == []
+
+
+def test_a_loss_after_a_change_of_shards_is_repaired_from_the_stream(
+    start, memory: Memory, client, settings: Settings
+) -> None:
+    """Which holds what either number of shards has told; the second has not caught up with all of it."""
+    trending = start()
+    publish(memory, *parts(count, 20, "a", shards=2), *parts(count, 21, "b", shards=2))
+    publish(memory, *parts(count, 30, "a", shards=5), *parts(count, 11, "b", shards=5))
+    trending.tick()
+    client.flushall()
+    report(trending, *parts(count, 31, "a", shards=5))
+    assert bucket(client, settings) == {"a": 31, "b": 21}
+    assert totals(client, settings) == {"a": 31, "b": 21, TOTAL: 0}
 
 
 def test_a_rebuild_takes_no_silence_for_the_end(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:
