@@ -9,6 +9,7 @@ import redis
 from audit.bounded_reader import BoundedReader, TooLate, latest
 from audit.ledgers.ranking import RankingLedger
 from common.settings import Settings
+from common.stored_counts import highest
 from common.tweets import REFUSALS, SlotCount, hashtag_count
 
 BUCKETS_PER_QUERY = 100
@@ -51,10 +52,10 @@ class RankingCounts:
             for start in starts:
                 pipe.hgetall(f"{self._settings.redis_prefix}bucket:{start}")
             for start, bucket in zip(starts, pipe.execute(), strict=True):
-                self._ranking.shown({(start, str(tag)): int(count) for tag, count in bucket.items()})
+                self._ranking.shown({(start, str(tag)): highest(count) for tag, count in bucket.items()})
 
     def _take(self, events: list[bytes], partitions: list[int]) -> None:
-        highest: dict[tuple[int, str, int, int], int] = {}
+        maxima: dict[tuple[int, str, int, int], int] = {}
         for event, partition in zip(events, partitions, strict=True):
             try:
                 count = hashtag_count(event)
@@ -67,5 +68,5 @@ class RankingCounts:
             if isinstance(count, SlotCount):
                 continue
             key = count.bucket_start, count.hashtag, count.shards, count.shard
-            highest[key] = max(highest.get(key, 0), count.count)
-        self._ranking.streamed(highest)
+            maxima[key] = max(maxima.get(key, 0), count.count)
+        self._ranking.streamed(maxima)

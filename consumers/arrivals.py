@@ -29,15 +29,15 @@ class _Bucket:
         self.latest: dict[int, int] = {}
         """The last `sent_at_us` of a slot as known so far."""
 
-    def raise_part(self, part: tuple[int, int, int], count: int) -> tuple[int, int]:
-        """Takes what a shard has counted; by how many tweets that part of the slot has grown, and the slot."""
+    def raise_part(self, part: tuple[int, int, int], count: int) -> int:
+        """Takes what a shard has counted; by how many tweets the slot has grown."""
         slot, shards, _ = part
         more = max(0, count - self._parts.get(part, 0))
         self._parts[part] = self._parts.get(part, 0) + more
         self._sums[slot, shards] += more
         grown = max(0, self._sums[slot, shards] - self._counts[slot])
         self._counts[slot] += grown
-        return more, grown
+        return grown
 
 
 class Arrivals:
@@ -46,16 +46,12 @@ class Arrivals:
     def __init__(self, kept_s: int) -> None:
         self._kept_s = kept_s
         self._buckets: dict[int, _Bucket] = {}
-        self._changed: dict[int, Slots] = {}
         self._waiting: list[tuple[int, np.ndarray]] = []
 
-    def known(self) -> set[int]:
-        return set(self._buckets)
-
     def learn(self, buckets: Mapping[int, Slots]) -> None:
-        """Takes what a predecessor of this process counted before."""
+        """Takes what others have counted."""
         for start, slots in buckets.items():
-            bucket = self._buckets[start] = _Bucket()
+            bucket = self._buckets.setdefault(start, _Bucket())
             for part, count in slots.items():
                 bucket.raise_part(part, count)
 
@@ -65,23 +61,12 @@ class Arrivals:
         slot = latest // SLOT_US
         part = slot, counted.shards, counted.shard
         bucket = self._buckets.setdefault(start, _Bucket())
-        more, grown = bucket.raise_part(part, counted.count)
-        if more:
-            self._changed.setdefault(start, {})[part] = counted.count
-        if grown:
+        if grown := bucket.raise_part(part, counted.count):
             earliest = min(latest, bucket.latest.get(slot, counted.min_sent_us))
             self._waiting.append((sequence, np.linspace(earliest, latest, grown + 1)[1:].astype(np.int64)))
             bucket.latest[slot] = latest
             self._forget(keep=start)
         return grown
-
-    def changed(self) -> dict[int, Slots]:
-        """What was counted since `kept`, for a successor to learn."""
-        return self._changed
-
-    def kept(self) -> None:
-        """What has changed is stored where a successor finds it."""
-        self._changed = {}
 
     def waiting(self) -> bool:
         return bool(self._waiting)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import compress
 from pathlib import Path
@@ -12,11 +13,17 @@ from typing import Any, NamedTuple
 import redis
 
 from common.settings import Settings
-from common.tweets import BUCKET_SECONDS
+from common.stored_counts import by_shard, highest
+from common.tweets import BUCKET_SECONDS, SLOT_US, SlotCount
 from consumers.arrivals import Slots
 from consumers.ranking import Ranking
 
-RAISE = Path(__file__).with_name("buckets.lua").read_text()
+
+def _script(name: str) -> str:
+    return "".join(Path(__file__).with_name(part).read_text() for part in ("count.lua", name))
+
+
+RAISE, RAISE_SLOTS = _script("buckets.lua"), _script("slots.lua")
 END_REBUILD = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then
   return false
@@ -27,11 +34,24 @@ return redis.call('DEL', KEYS[1])
 """In one step, so that no loss of data comes between question and answer. KEYS: lock, marker, kept_s; ARGV: owner,
 marker, kept_s."""
 
+PUBLISH = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] or tonumber(redis.call('GET', KEYS[2]) or 0) > tonumber(ARGV[2]) then
+  return false
+end
+for i = 3, #KEYS do
+  redis.call('SET', KEYS[i], ARGV[i + 1], 'EX', ARGV[3])
+end
+return redis.call('SET', KEYS[2], ARGV[2])
+"""
+"""So that who stood still shows nothing older over what another has published. KEYS: lock, visible, rankings; ARGV:
+owner, sequence, seconds until rankings expire, rankings."""
+
 HASHTAGS_PER_CALL = 5000
 LOCK_MS = 3000
 REBUILD_LOCK_MS = 60_000
 RANKING_EXPIRES_S = 30
 """A ranking that nobody refreshes goes: better none than an old one that looks like now."""
+
 
 class Part(NamedTuple):
     """What one of so many shards has counted of a bucket."""
@@ -54,17 +74,18 @@ class Changes(NamedTuple):
 
 
 class Buckets:
-    """Keys, all below the instance's prefix: `bucket:<start>`, `parts:<start>` (what each of several shards counted),
-    `slots:<start>` (tweets by slot of `sent_at_us` and part), `changed` (buckets by the number of their last change),
-    `sequence` (that number), `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`, `kept_s`
-    (seconds that the buckets are kept since that marker was set), `rebuilding` and `publisher` (locks).
+    """Keys, all below the instance's prefix: `bucket:<start>` (by hashtag), `slots:<start>` (by slot of `sent_at_us`,
+    and in `by` who wrote last), `changed` (buckets by the number of their last change), `sequence` (that number),
+    `visible` (the change up to which the rankings go), `ranking:<window>`, `marker`, `kept_s` (seconds that the buckets
+    are kept since that marker was set), `rebuilding` and `publisher` (locks). Counts are those of common.stored_counts.
     """
 
     def __init__(self, client: redis.Redis, prefix: str, kept_s: int) -> None:
         self._redis: Any = client  # its stubs do not tell the plain client from the asynchronous one
         self._prefix, self._kept_s = prefix, kept_s
-        self._raise = client.register_script(RAISE)
+        self._raise, self._raise_slots = client.register_script(RAISE), client.register_script(RAISE_SLOTS)
         self._end_rebuild = client.register_script(END_REBUILD)
+        self._publish = client.register_script(PUBLISH)
 
     @classmethod
     def open(cls, settings: Settings) -> Buckets:
@@ -80,26 +101,20 @@ class Buckets:
         marker, kept_s = self._redis.mget(self.key("marker"), self.key("kept_s"))
         return marker if kept_s == str(self._kept_s) else None
 
-    def slots(self, buckets: Iterable[int]) -> dict[int, Slots]:
-        """Tweets by bucket, slot of `sent_at_us`, and part, as kept so far."""
-        wanted = list(buckets)
-        with self._redis.pipeline(transaction=False) as pipe:
-            for start in wanted:
-                pipe.hgetall(self.key(f"slots:{start}"))
-            contents = pipe.execute()
-        return {
-            start: {_slot(field): int(count) for field, count in content.items()}
-            for start, content in zip(wanted, contents, strict=True)
-        }
+    def is_kept(self, bucket_start: int) -> bool:
+        return bucket_start > time.time() - self._kept_s
 
-    def keep_slots(self, buckets: Mapping[int, Slots]) -> None:
-        """Stores counts by bucket, slot and part, for whoever counts them next."""
-        with self._redis.pipeline(transaction=False) as pipe:
-            for start, slots in buckets.items():
-                fields = {"/".join(map(str, slot)): count for slot, count in slots.items()}
-                pipe.hset(self.key(f"slots:{start}"), mapping=fields)
-                pipe.expireat(self.key(f"slots:{start}"), start + self._kept_s)
-            pipe.execute()
+    def raise_slots(self, counts: Iterable[SlotCount], writer: str) -> dict[int, Slots]:
+        """Raises what is lower, at once. Returns what the writer does not know: of those buckets to which another has
+        written since, or that it comes to for the first time, what there was before."""
+        arguments: defaultdict[int, list[int]] = defaultdict(list)
+        for count in counts:
+            arguments[count.bucket_start] += count.max_sent_us // SLOT_US, count.shards, count.shard, count.count
+        if not arguments:
+            return {}
+        flat = [each for start, slots in arguments.items() for each in (start, len(slots) // 4, *slots)]
+        told = self._raise_slots([], [writer, self.key("slots:"), self._kept_s, *flat])
+        return {int(start): _slots(dict(zip(content[::2], content[1::2], strict=True))) for start, content in told}
 
     def raise_counts(self, counts: Counts, marker: str) -> int | None:
         """Raises what is lower, while `marker` is in force; number of the change, or None if data was lost."""
@@ -146,18 +161,16 @@ class Buckets:
                 pipe.hgetall(self.key(f"bucket:{start}"))
             contents = pipe.execute()
         counts = {
-            int(start): {tag: int(count) for tag, count in content.items()}
+            int(start): {tag: highest(count) for tag, count in content.items()}
             for start, content in zip(starts, contents, strict=True)
         }
         return Changes(marker, int(sequence or 0), counts)
 
-    def publish(self, rankings: Iterable[Ranking], sequence: int) -> None:
-        """Shows rankings that include the changes up to `sequence`."""
-        with self._redis.pipeline() as pipe:
-            for ranking in rankings:
-                content = json.dumps(ranking, ensure_ascii=False)
-                pipe.set(self.key(f"ranking:{ranking['window']}"), content, ex=RANKING_EXPIRES_S)
-            pipe.set(self.key("visible"), sequence).execute()
+    def publish(self, rankings: Iterable[Ranking], sequence: int, member: str) -> bool:
+        """Shows rankings that include the changes up to `sequence`, while `member` publishes and none shows more."""
+        shown = {self.key(f"ranking:{each['window']}"): json.dumps(each, ensure_ascii=False) for each in rankings}
+        keys = [self.key("publisher"), self.key("visible"), *shown]
+        return bool(self._publish(keys, [member, sequence, RANKING_EXPIRES_S, *shown.values()]))
 
     def visible(self) -> int:
         """Number of the last change that the published rankings include."""
@@ -184,7 +197,7 @@ class Buckets:
         keys = [self.key(name) for name in (guard, "sequence", "changed")]
         sequence: int | None = None
         for chunk in _chunks(counts, time.time() - self._kept_s):
-            sequence = self._raise(keys, [expected, self.key("bucket:"), self.key("parts:"), self._kept_s, *chunk])
+            sequence = self._raise(keys, [expected, self.key("bucket:"), self._kept_s, *chunk])
             if sequence is None:
                 return None
         return sequence
@@ -206,6 +219,8 @@ def _chunks(counts: Counts, oldest: float) -> Iterable[list[str | int]]:
     yield arguments
 
 
-def _slot(field: str) -> tuple[int, int, int]:
-    slot, shards, shard = map(int, field.split("/"))
-    return slot, shards, shard
+def _slots(content: Mapping[str, str]) -> Slots:
+    return {
+        (int(slot), *part): count for slot, stored in content.items() if slot != "by"
+        for part, count in by_shard(stored).items()
+    }

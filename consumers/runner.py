@@ -59,10 +59,14 @@ class Left(Exception):
 
 
 class Handler(Protocol):
-    """What a consumer does with events. `handle` and `tick` may raise any of DEPENDENCY_DOWN, and are called again."""
+    """What a consumer does with events. All but `close` may raise any of DEPENDENCY_DOWN, and are called again."""
 
     def handle(self, events: list[bytes], place: Place) -> None:
         """Returns when all effects of the events are durable. Any of them may have been handled before."""
+
+    def not_committed(self) -> None:
+        """Called after `handle` where the position was not stored: another member may have handled the same events
+        meanwhile, or be about to."""
 
     def tick(self) -> None:
         """Called after every poll, events or not."""
@@ -110,7 +114,8 @@ class Runner:
                 events = self._retry(f"polling {self._stream}", lambda: self._poll(max_events, timeout))
                 if events:
                     self._retry("handling events", partial(handler.handle, events, self._place))
-                    self._commit()
+                    if not self._commit():
+                        self._retry("after a commit that failed", handler.not_committed)
                 self._retry("after a poll", handler.tick)
         finally:
             self._leave()
@@ -131,14 +136,16 @@ class Runner:
         assert self._consumer is not None
         return self._consumer.place(index)
 
-    def _commit(self) -> None:
-        """Where it fails the member joins anew, at the last commit: the events come again."""
+    def _commit(self) -> bool:
+        """Whether the position is stored. Where that fails the member joins anew, at the last commit: the events come
+        again."""
         assert self._consumer is not None
         try:
-            self._consumer.commit()
+            return self._consumer.commit()
         except MiddlewareError as error:
             log.warning("commit of %s failed, joining anew: %s", self._stream, error)
             self._leave()
+            return False
 
     def _leave(self) -> None:
         left, self._consumer = self._consumer, None

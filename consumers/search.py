@@ -3,6 +3,10 @@
 The database comes first, then the index, then the commit. A tweet that is new to the database is surely not in the
 index and is inserted there, which is cheap but would repeat a row; one that is known may be, and is upserted. So a
 kill at any point loses nothing and repeats nothing. What one of the servers lost is repaired at the start.
+
+New to the database means that no other member has it, as long as this one has its share. A process that stood still may
+have lost that in between: so rows that are not sent soon are upserted, and after a commit that was refused, which tells
+surely, all that were inserted. A row may be there twice only in between.
 """
 
 from __future__ import annotations
@@ -23,7 +27,7 @@ from middleware.driver import Middleware
 from middleware.registry import connect
 from search.encoder import Encoder
 from search.index import INSERT_ROWS, Index, IndexDown
-from search.milvus_rows import IndexRows
+from search.milvus_rows import IndexRows, boottime_s
 from search.store import Store
 from search.table import created_at_us
 
@@ -41,6 +45,9 @@ RECENT_US = 60_000_000
 Should their member have died, their events were not committed and come again.
 """
 
+SURELY_NEW_S = 5.0
+"""How long after a row was stored no other member has its event: less than the session or the lease of a member."""
+
 ROWS_PER_REPAIR = 2000
 
 
@@ -55,6 +62,8 @@ class Search:
         self._index.check_client()
         reconcile(self._store, self._index, self._encoder)
         self._suspect = False
+        self._inserted: list[int] = []
+        """Ids that the last `handle` found new."""
         self._delay_us = delay_us(settings, "searchable")
         self._telemetry = StageTelemetry(
             settings.redis_address, settings.redis_prefix, "searchable", f"{GROUP}-{member}"
@@ -66,6 +75,7 @@ class Search:
         tweets, refused = readable(events, storable_tweet)
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         known: list[int] = []
+        self._inserted = []
         try:
             self._index.insert(self._stored(tweets, known))
             if known:
@@ -78,6 +88,12 @@ class Search:
         if known:
             self._telemetry.add(known=len(known))
         self._telemetry.save()
+
+    def not_committed(self) -> None:
+        """Where another member has read the same events it has upserted their rows, maybe before they were inserted."""
+        log.info("%d tweets were not committed: writing their rows again", len(self._inserted))
+        shares = _shares(self._inserted, ROWS_PER_REPAIR)
+        self._index.upsert(index_rows(self._store, self._encoder, share) for share in shares)
 
     def tick(self) -> None:
         """Repairs the index after a failure of it."""
@@ -96,9 +112,12 @@ class Search:
         A share at a time: the index takes the rows of one while the next is stored and encoded.
         """
         for share in _shares(tweets, STORED_TOGETHER):
+            until = boottime_s() + SURELY_NEW_S
             stored = self._store.insert(share)
             new = share if len(stored.new) == len(share) else _new(share, set(stored.new), known)
-            yield from self._rows(new, stored.positions)
+            self._inserted += stored.new
+            for rows in self._rows(new, stored.positions):
+                yield rows._replace(surely_new_until=until)
 
     def _rows(self, tweets: Sequence[EnrichedTweet], positions: Mapping[int, int]) -> Iterator[IndexRows]:
         for share in _shares(tweets, INSERT_ROWS):

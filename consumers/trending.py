@@ -43,7 +43,7 @@ class Trending:
         self, settings: Settings, member: str, connect: Callable[[Settings], Middleware] = connect
     ) -> None:
         self._settings, self._connect = settings, connect
-        self._member = f"{GROUP}-{member}"
+        self._member, self._life = f"{GROUP}-{member}", uuid.uuid4().hex
         self._buckets = Buckets.open(settings)
         self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "ranked", self._member)
         self._telemetry.add(parked=0)
@@ -61,18 +61,20 @@ class Trending:
         counts, refused = readable(events, hashtag_count)
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         raised = maxima(counts)
-        slots = [count for count in counts if isinstance(count, SlotCount)]
-        self._arrivals.learn(self._buckets.slots({slot.bucket_start for slot in slots} - self._arrivals.known()))
+        # Redis has let go of those of older buckets, so that nobody knows which of their tweets were reported.
+        slots = [each for each in counts if isinstance(each, SlotCount) and self._buckets.is_kept(each.bucket_start)]
         while True:
             marker = self._ready()
             sequence = self._buckets.raise_counts(raised, marker)
             if sequence is not None:
                 break
             self._marker = None
+        self._arrivals.learn(self._buckets.raise_slots(slots, self._life))
         ranked = sum(self._arrivals.add(slot, sequence) for slot in slots)
-        self._buckets.keep_slots(self._arrivals.changed())
-        self._arrivals.kept()
         slow_down(self._delay_us, ranked)
+
+    def not_committed(self) -> None:
+        """Counts that another member raises meanwhile are the same maxima."""
 
     def tick(self) -> None:
         """Publishes, if it is time and this member's turn, and reports what has become visible."""
@@ -100,8 +102,9 @@ class Trending:
         self._buckets.forget(self._rankings.advance(time.time()))
         state = (changes.sequence, self._rankings.as_of)
         if state != self._published:
-            self._buckets.publish((self._rankings.ranking(window) for window in WINDOWS), changes.sequence)
-            self._published = state
+            rankings = (self._rankings.ranking(window) for window in WINDOWS)
+            if self._buckets.publish(rankings, changes.sequence, self._member):
+                self._published = state
 
     def _ready(self) -> str:
         """Marker of the buckets, which are complete: rebuilds them if they were lost, or kept for another time."""

@@ -88,10 +88,12 @@ class Consumer(Closing, ABC):
         """
 
     @abstractmethod
-    def commit(self) -> None:
+    def commit(self) -> bool:
         """Stores the position. Call it only when everything polled is durable elsewhere.
 
-        A lower bound: nothing uncommitted is lost, something committed may come again.
+        A lower bound: nothing uncommitted is lost, something committed may come again. False, where the shares have
+        changed since the events were polled: another member may have been given some of them too. True only where none
+        was.
         """
 
     @abstractmethod

@@ -88,7 +88,7 @@ class Index:
         self._call(check)
 
     def insert(self, blocks: Iterable[IndexRows]) -> None:
-        """Adds rows that the index surely lacks: a row that it has would be there twice. Acknowledged on return.
+        """Adds rows that are surely new: a row that the index has would be there twice. Acknowledged on return.
 
         Where `blocks` takes its time, the next one is made while Milvus takes the one before.
         """

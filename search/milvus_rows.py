@@ -7,6 +7,8 @@ stub that sends it. `check` looks at them when a consumer starts.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -38,6 +40,8 @@ class IndexRows(NamedTuple):
 
     langs: Sequence[str]
     created_at_us: np.ndarray
+    surely_new_until: float = math.inf
+    """By `boottime_s`. Afterwards another process may have written these rows, so that they are inserted no more."""
 
     @classmethod
     def of(
@@ -51,10 +55,17 @@ class IndexRows(NamedTuple):
         tweet_ids, positions, vectors, created_at_us = (
             column[rows] for column in (self.tweet_ids, self.positions, self.vectors, self.created_at_us)
         )
-        return type(self)(tweet_ids, positions, vectors, [self.langs[row] for row in rows.tolist()], created_at_us)
+        langs = [self.langs[row] for row in rows.tolist()]
+        return type(self)(tweet_ids, positions, vectors, langs, created_at_us, self.surely_new_until)
 
 
 Operation = Literal["Insert", "Upsert"]
+KINDS: dict[Operation, Any] = {"Insert": milvus_pb2.InsertRequest, "Upsert": milvus_pb2.UpsertRequest}
+
+
+def boottime_s() -> float:
+    """A clock that goes on while the process, or the machine, stands still, and that nobody sets."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class WriteRequest(NamedTuple):
@@ -62,16 +73,26 @@ class WriteRequest(NamedTuple):
 
     operation: Operation
     content: Any
+    surely_new_until: float
 
     @classmethod
     def of(cls, operation: Operation, collection: str, rows: IndexRows) -> Self:
-        kind = {"Insert": milvus_pb2.InsertRequest, "Upsert": milvus_pb2.UpsertRequest}[operation]
-        return cls(operation, kind(collection_name=collection, fields_data=fields(rows), num_rows=len(rows.langs)))
+        content = KINDS[operation](collection_name=collection, fields_data=fields(rows), num_rows=len(rows.langs))
+        return cls(operation, content, rows.surely_new_until)
 
     def send(self, client: MilvusClient, timeout: float) -> None:
         """Acknowledged on return; `timeout` in s. Raises MilvusException or grpc.RpcError; never retries."""
+        if self.operation == "Insert" and boottime_s() > self.surely_new_until:
+            return self._as_upsert().send(client, timeout)
         stub = client._get_connection()._stub  # the one way to the wire that keeps the client's address and credentials
         check_status(getattr(stub, self.operation)(self.content, timeout=timeout).status)
+
+    def _as_upsert(self) -> Self:
+        content = KINDS["Upsert"](
+            collection_name=self.content.collection_name, fields_data=self.content.fields_data,
+            num_rows=self.content.num_rows,
+        )
+        return type(self)("Upsert", content, self.surely_new_until)
 
 
 class WireChanged(RuntimeError):

@@ -271,11 +271,12 @@ class MemoryConsumer(Consumer):
             for n in self._own(log)
         )
 
-    def commit(self) -> None:
+    def commit(self) -> bool:
         groups = self._memory.log(self._stream).groups
         if self._group not in groups:
             raise MiddlewareError(f"the group {self._group} was removed while a member reads")
         groups[self._group].update(self._offsets)
+        return self._offsets.keys() <= set(self._own(self._memory.log(self._stream)))
 
     def close(self) -> None:
         if self in self._members:

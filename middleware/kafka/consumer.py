@@ -201,10 +201,10 @@ class KafkaConsumer(Consumer):
             self.passed_over[partition] = head
         return max(head, position)
 
-    def commit(self) -> None:
+    def commit(self) -> bool:
         """Where the shares have changed meanwhile it stores nothing: the events come again, here or elsewhere."""
         if not self._uncommitted:
-            return
+            return True
         deadline = time.monotonic() + COMMIT_SECONDS
         while error := self._commit_error():
             if error.code() in NOT_A_MEMBER and not error.fatal():
@@ -215,6 +215,7 @@ class KafkaConsumer(Consumer):
             time.sleep(0.1)
         self._looked = dict(self._positions())
         self._uncommitted.clear()
+        return error is None
 
     def _commit_error(self) -> KafkaError | None:
         offsets = [TopicPartition(self._topic, partition, offset) for partition, offset in self._uncommitted.items()]

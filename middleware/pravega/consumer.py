@@ -16,6 +16,7 @@ from middleware.data import Consumer, Position
 from middleware.errors import MiddlewareError, Overtaken, StreamReplaced, Unreachable
 from middleware.pravega.group import Group, Superseded
 from middleware.pravega.jvm import pairs, raising
+from middleware.pravega.lease import Lease
 
 MAX_POLL_BYTES = 4 << 20
 FIRST_S = 0.5
@@ -25,9 +26,6 @@ SLICE_S = 0.2
 
 LOOK_S = 1.0
 """How often a member looks who else is there."""
-
-RENEW_S = 3.0
-"""How often it renews its lease if it has nothing to commit."""
 
 RETRY_S, PAUSE_S = 60.0, 0.3
 """How long a call is tried while the servers are away."""
@@ -43,11 +41,12 @@ class PravegaConsumer(Consumer):
     """A segment is read from the group's committed offset as soon as the member holds it, and by nobody else."""
 
     def __init__(
-        self, reader: Any, record: Any, head: Callable[[], dict[int, int]], stream: str, group: str, member: str,
-        from_head: bool,
+        self, reader: Any, record: Callable[[], Any], head: Callable[[], dict[int, int]], stream: str, group: str,
+        member: str, from_head: bool,
     ) -> None:
-        """`reader`, `record`: a BlockReader and the GroupRecord, which exists; `head`: first offsets that are left."""
-        self._reader, self._record, self._head = reader, record, head
+        """`reader`: a BlockReader; `record`: makes a GroupRecord of the group, which exists; `head`: first offsets that
+        are left."""
+        self._reader, self._record, self._head = reader, record(), head
         self._stream, self._name, self._member, self._life = stream, group, member, uuid.uuid4().hex
         self._from_head = from_head
         self.passed_over: dict[int, int] = {}
@@ -56,12 +55,14 @@ class PravegaConsumer(Consumer):
         self._handed_out: list[bytes] = []  # by the last poll
         self._places: list[str] = []  # of these, once somebody asks
         self._group = self._replace(lambda group: group.join(self._member, self._life, time.time()))
-        self._renewed = self._looked = time.monotonic()
+        self._looked = time.monotonic()
+        self._lease = Lease(record(), self._member, self._life)
         self._read_what_is_held()
 
     def poll(self, max_events: int, timeout: float) -> list[bytes]:
         deadline = time.monotonic() + timeout
         while True:
+            self._lease.polled()
             self._look()
             left = min(SLICE_S, deadline - time.monotonic())
             self._handed_out, self._places = self._take(max_events, max(0.0, left)), []
@@ -89,20 +90,26 @@ class PravegaConsumer(Consumer):
     def _replaced(self) -> StreamReplaced:
         return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")
 
-    def commit(self) -> None:
+    def commit(self) -> bool:
         offsets = self._offsets()
         given_away = self._group.held(self._member) and set(offsets) - self._group.share(self._member)
         if offsets == self._committed and not given_away:
-            return
-        self._group = self._replace(
-            lambda group: group.commit(self._member, self._life, offsets, time.time()), self._group
-        )
+            return True
+        held_all = False
+
+        def change(group: Group) -> None:
+            nonlocal held_all
+            held_all = group.commit(self._member, self._life, offsets, time.time())
+
+        self._group = self._replace(change, self._group)
         self._committed = offsets
-        self._renewed = time.monotonic()
+        self._lease.renewed()
         self._read_what_is_held()
+        return held_all
 
     def close(self) -> None:
         """Leaves the group, so that others need not wait for the lease to end; as well as the servers allow."""
+        self._lease.close()
         self._reader.close()
         try:
             self._update(self._read(), lambda group: group.leave(self._member, self._life))
@@ -158,7 +165,7 @@ class PravegaConsumer(Consumer):
                 raise self._replaced()
             own = group.members.get(self._member)
             settled = own is not None and own.life == self._life and not group.free_for(self._member, time.time())
-            if settled and now - self._renewed < RENEW_S:
+            if settled and not self._lease.is_due():
                 self._group = group
                 return
             renewed = self._update(group, lambda seen: seen.renew(self._member, self._life, time.time()))
@@ -166,7 +173,8 @@ class PravegaConsumer(Consumer):
             log.info("%s: the group cannot be read: %s", self._stream, error)
             return
         if renewed:
-            self._group, self._renewed = renewed, now
+            self._group = renewed
+            self._lease.renewed()
             self._read_what_is_held()
 
     def _read_what_is_held(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from common.settings import Settings
@@ -32,10 +33,11 @@ class PravegaData(DataPlane):
             self._connection.forget_group(stream, group)
         with raising(Unreachable, f"cannot join the group {group} of {stream}"):
             connection = self._connection.client()
-            record = connection.group(stream, group)
-            if record.read() is None:
+            record = partial(connection.group, stream, group)
+            made = record()
+            if made.read() is None:
                 first = connection.tail(stream) if start == "tail" else connection.head(stream)
-                record.replace(Group(pairs(first)).to_bytes())  # of two members that make it, the first one does
+                made.replace(Group(pairs(first)).to_bytes())  # of two members that make it, the first one does
             return PravegaConsumer(
                 connection.reader(stream), record, lambda: self._connection.first_offsets(stream),
                 stream, group, member, from_head=start == "head",

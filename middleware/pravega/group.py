@@ -59,10 +59,17 @@ class Group:
         self._own(name, life).until = now + LEASE_S
         self._take(name, now)
 
-    def commit(self, name: str, life: str, offsets: Mapping[int, int], now: float) -> None:
+    def prolong(self, name: str, life: str, now: float) -> bool:
+        """Prolongs the lease and takes nothing; False if the member is not there any more."""
+        if name not in self.members or self.members[name].life != life:
+            return False
+        self.members[name].until = now + LEASE_S
+        return True
+
+    def commit(self, name: str, life: str, offsets: Mapping[int, int], now: float) -> bool:
         """Stores the offsets of those segments that the member holds, and gives away what is not of its share.
 
-        Raises Superseded.
+        Whether it held all of them. Raises Superseded.
         """
         own = self._own(name, life)
         held = set(own.segments)
@@ -70,6 +77,7 @@ class Group:
         self._bury(now, name)
         own.segments = sorted(held & self.share(name))
         own.until = now + LEASE_S
+        return held.issuperset(offsets)
 
     def leave(self, name: str, life: str) -> None:
         if name in self.members and self.members[name].life == life:

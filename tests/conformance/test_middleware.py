@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -230,6 +233,61 @@ def test_two_consumers_share_a_stream(middleware: Middleware, stream: str, serve
         first.kill()
         if second:
             second.kill()
+
+
+@contextmanager
+def waiting(servers: Servers, stream: str, name: str) -> Iterator[subprocess.Popen[str]]:
+    """A member that has polled, and commits when it is told to."""
+    command = [sys.executable, "-m", "tests.conformance.waiting", str(servers.settings().settings_file), stream, name]
+    process = subprocess.Popen([*command, "first"], cwd=ROOT, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    try:
+        assert process.stdout.readline() == "polled\n"
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def commit(member: subprocess.Popen[str]) -> str:
+    print(file=member.stdin, flush=True)
+    return member.stdout.readline().strip()
+
+
+def spread(middleware: Middleware, stream: str) -> list[bytes]:
+    """Events in each partition."""
+    for number in range(20):
+        publish(middleware, stream, numbered(number, 1), key=str(number))
+    return numbered(0, 20)
+
+
+def test_who_stood_still_is_told_that_others_have_its_share(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    """As when a laptop is closed between a poll and its commit."""
+    name = group()
+    spread(middleware, stream)
+    with waiting(servers, stream, name) as member:
+        member.send_signal(signal.SIGSTOP)
+        with middleware.data.consumer(stream, name, "second") as second:
+            read(second, 5, commit=False)
+            member.send_signal(signal.SIGCONT)
+            assert commit(member) == "refused"
+            eventually("all comes to the second", lambda: second.poll(100, 1) or second.commit(), 60)
+
+
+STANDSTILL_S = 15
+
+
+@pytest.mark.only("kafka", "pravega")
+def test_who_takes_its_time_keeps_its_share(middleware: Middleware, stream: str, servers: Servers) -> None:
+    """Longer than a member may be silent: otherwise members that wait for the same server would never commit."""
+    name = group()
+    publish(middleware, stream, numbered(0, 20))
+    with waiting(servers, stream, name) as member, middleware.data.consumer(stream, name, "second") as second:
+        until = time.monotonic() + STANDSTILL_S
+        while time.monotonic() < until:
+            assert second.poll(100, timeout=0.5) == []
+        assert commit(member) == "committed"
 
 
 @pytest.mark.parametrize("how", ["kill", "restart"])

@@ -5,7 +5,7 @@ import pytest
 import redis
 
 from common.settings import Settings
-from common.tweets import TOTAL
+from common.tweets import BUCKET_SECONDS, SLOT_US, TOTAL, SlotCount
 from consumers.buckets import HASHTAGS_PER_CALL, Buckets
 from consumers.ranking import Rankings
 from tests.consumers.parts import whole
@@ -26,27 +26,49 @@ def test_the_maximum_stays(buckets: Buckets, client: redis.Redis) -> None:
 def test_shards_are_added_up_each_by_its_maximum(buckets: Buckets, client: redis.Redis) -> None:
     for count in (3, 1):
         buckets.raise_counts(whole({NOW: {"a": count, TOTAL: 9}}, 2, 0), "m")
-        buckets.raise_counts(whole({NOW: {"a": 2, "0/a": count}}, 2, 1), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5", TOTAL: "9", "0/a": "3"}
-    assert 0 < client.ttl(f"t:parts:{NOW}") <= KEPT_S
+        buckets.raise_counts(whole({NOW: {"a": 2, "2:1": count}}, 2, 1), "m")
+    assert buckets.changes(0).buckets[NOW] == {"a": 5, TOTAL: 9, "2:1": 3}
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5 2:3,2", TOTAL: "9 2:9,0", "2:1": "3 2:0,3"}
+
+
+@pytest.mark.parametrize("shards", [1, 2, 12, 64])
+def test_a_hashtag_takes_one_field_however_many_shards_there_are(
+    shards: int, buckets: Buckets, client: redis.Redis
+) -> None:
+    for shard in range(shards):
+        buckets.raise_counts(whole({NOW: {"a": shard + 1}}, shards, shard), "m")
+    assert client.hlen(f"t:bucket:{NOW}") == 1
+    assert client.keys(f"*{NOW}*") == [f"t:bucket:{NOW}"]
+    assert buckets.changes(0).buckets[NOW] == {"a": shards * (shards + 1) // 2}
 
 
 def test_of_several_numbers_of_shards_the_highest_sum_holds(buckets: Buckets, client: redis.Redis) -> None:
     buckets.raise_counts(whole({NOW: {"a": 4, "b": 1}}), "m")
     buckets.raise_counts(whole({NOW: {"a": 3, "b": 1}}, 2, 0), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "4", "b": "1"}
+    assert buckets.changes(0).buckets[NOW] == {"a": 4, "b": 1}
     buckets.raise_counts(whole({NOW: {"a": 2, "b": 1}}, 2, 1), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "5", "b": "2"}
+    assert buckets.changes(0).buckets[NOW] == {"a": 5, "b": 2}
     buckets.raise_counts(whole({NOW: {"a": 1}}), "m")
+    assert buckets.changes(0).buckets[NOW] == {"a": 5, "b": 2}
     buckets.raise_counts(whole({NOW: {"a": 6}}), "m")
-    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "6", "b": "2"}
+    buckets.raise_counts(whole({NOW: {"a": 7}}, 12, 11), "m")
+    buckets.raise_counts(whole({NOW: {"a": 3}}, 2, 1), "m")
+    assert buckets.changes(0).buckets[NOW] == {"a": 7, "b": 2}
+    assert client.hgetall(f"t:bucket:{NOW}") == {"a": "7 2:3,3 12:0,0,0,0,0,0,0,0,0,0,0,7", "b": "2 2:1,1"}
 
 
-def test_slots_are_kept_as_long_as_their_bucket(buckets: Buckets, client: redis.Redis) -> None:
-    buckets.keep_slots({NOW: {(17, 1, 0): 3, (18, 2, 1): 1}})
-    buckets.keep_slots({NOW: {(18, 2, 1): 2}})
-    buckets.keep_slots({})
-    assert buckets.slots([NOW, 7]) == {NOW: {(17, 1, 0): 3, (18, 2, 1): 2}, 7: {}}
+def slot(count: int, number: int, shards: int = 1, shard: int = 0) -> SlotCount:
+    return SlotCount(NOW, BUCKET_SECONDS, shards, shard, count, number * SLOT_US, number * SLOT_US)
+
+
+def test_slots_are_told_to_whoever_does_not_know_them_and_never_fall(buckets: Buckets, client: redis.Redis) -> None:
+    assert buckets.raise_slots([], "one") == {}
+    assert buckets.raise_slots([slot(3, 17), slot(1, 18, 2, 1)], "one") == {NOW: {}}
+    assert buckets.raise_slots([slot(2, 18, 2, 1)], "one") == {}
+    known = {(17, 1, 0): 3, (18, 1, 0): 2, (18, 2, 0): 0, (18, 2, 1): 2}
+    assert buckets.raise_slots([slot(9, 17)], "other") == {NOW: known}
+    assert buckets.raise_slots([slot(4, 17)], "one") == {NOW: {**known, (17, 1, 0): 9}}, "after a standstill"
+    assert client.hget(f"t:slots:{NOW}", "17") == "9"
     assert 0 < client.ttl(f"t:slots:{NOW}") <= KEPT_S
 
 
@@ -130,6 +152,25 @@ def test_a_published_ranking_is_the_body(buckets: Buckets, client: redis.Redis) 
     rankings = Rankings(limit=5)
     rankings.update(NOW, {"日本": 1, TOTAL: 1})
     rankings.advance(NOW)
-    buckets.publish([rankings.ranking("1m")], 7)
+    assert buckets.is_publisher("one")
+    assert buckets.publish([rankings.ranking("1m")], 7, "one")
     assert json.loads(client.get("t:ranking:1m")) == rankings.ranking("1m")
     assert buckets.visible() == 7
+    assert 0 < client.ttl("t:ranking:1m") <= 30
+
+
+def test_who_stood_still_publishes_nothing_over_newer_rankings(buckets: Buckets, client: redis.Redis) -> None:
+    older, newer = Rankings(limit=5), Rankings(limit=5)
+    newer.update(NOW, {"a": 1, TOTAL: 1})
+    newer.advance(NOW)
+    assert buckets.is_publisher("one")
+    client.delete("t:publisher")  # as when it expires
+    assert not buckets.publish([older.ranking("1m")], 100, "one"), "nobody's turn"
+    assert buckets.is_publisher("other")
+    assert buckets.publish([newer.ranking("1m")], 200, "other")
+    assert not buckets.publish([older.ranking("1m")], 100, "one")
+    client.delete("t:publisher")
+    assert buckets.is_publisher("one")
+    assert not buckets.publish([older.ranking("1m")], 100, "one"), "its turn again, with what it had before"
+    assert json.loads(client.get("t:ranking:1m")) == newer.ranking("1m")
+    assert buckets.visible() == 200

@@ -76,7 +76,7 @@ class Kept:
     def __init__(self, stop: threading.Event, until: int = 1, failures: list[Exception] | None = None) -> None:
         self.events: list[bytes] = []
         self.places: list[str] = []
-        self.closed = False
+        self.closed, self.refused = False, 0
         self._stop, self._until, self._failures = stop, until, failures or []
 
     def handle(self, events: list[bytes], place: runner.Place) -> None:
@@ -84,6 +84,9 @@ class Kept:
             raise self._failures.pop(0)
         self.events += events
         self.places += [place(index) for index in range(len(events))]
+
+    def not_committed(self) -> None:
+        self.refused += 1
 
     def tick(self) -> None:
         if len(self.events) >= self._until:
@@ -160,7 +163,15 @@ def test_a_commit_that_fails_brings_the_events_again(memory: Memory) -> None:
     handler.handle = remove_once
     assert run(memory, handler, stop) == 0
     assert handler.events == [b"0", b"1", b"0", b"1", b"2", b"3", b"4"]
-    assert committed(memory) == 5
+    assert (committed(memory), handler.refused) == (5, 1)
+
+
+def test_a_handler_is_told_that_its_events_are_another_members_too(memory: Memory, monkeypatch) -> None:
+    stop, answers = threading.Event(), [True, False, True]
+    monkeypatch.setattr("tests.memory.MemoryConsumer.commit", lambda _: answers.pop(0))
+    handler = Kept(stop, until=5)
+    assert run(memory, handler, stop) == 0
+    assert (answers, handler.refused) == ([], 1)
 
 
 def test_nobody_goes_on_behind_what_retention_removed(memory: Memory, monkeypatch, caplog) -> None:

@@ -1,5 +1,6 @@
 """Search as a whole, from events to hits, on a real Milvus Lite, Redis and SQLite."""
 
+import threading
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
@@ -15,12 +16,13 @@ import pytest
 from common.settings import Settings
 from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, rfc3339, to_json
 from consumers import search as search_module
+from consumers.runner import Runner, Stopping
 from consumers.search import Search, index_rows, reconcile
 from search import index as index_module
 from search import milvus_rows
 from search.encoder import Encoder
 from search.index import Index, IndexDown
-from search.milvus_rows import WireChanged
+from search.milvus_rows import WireChanged, WriteRequest
 from search.query import DependencyDown, TweetSearch
 from search.store import Store
 from tests.consumers.events import spoilt_json
@@ -92,6 +94,58 @@ def test_events_that_come_again_change_nothing(make, settings: Settings) -> None
     make().handle(events(1, 2, 3), place)
     assert sorted(Index.open(settings).ids()) == [1, 2, 3]
     assert Store.open(settings).count() == 3
+
+
+def stand_still(monkeypatch: pytest.MonkeyPatch, one: Search, meanwhile: Callable[[], None]) -> None:
+    """Has `one` stand still once, with its tweets in the database and the requests for the index ready."""
+    send, stood = WriteRequest.send, []
+
+    def late(request: WriteRequest, client, timeout: float) -> None:
+        if not stood:
+            stood.append(request)
+            meanwhile()
+        send(request, client, timeout)
+
+    monkeypatch.setattr(WriteRequest, "send", late)
+
+
+def run(consumer: Search, memory: Memory, batches: int) -> None:
+    """Reads so many batches of `tweets-enriched`."""
+    stop, tick = threading.Event(), consumer.tick
+    left = [None] * batches
+
+    def count() -> None:
+        tick()
+        left.pop()
+        if not left:
+            stop.set()
+
+    consumer.tick = count
+    with pytest.raises(Stopping):
+        Runner(memory.data, ENRICHED, "search", "0", stop).run(consumer, 1000, 0)
+
+
+def test_a_member_that_stood_still_while_another_had_its_share_repeats_no_row(
+    make, settings: Settings, memory: Memory, monkeypatch
+) -> None:
+    """Its commit tells it."""
+    one, other = make(), make()
+    with memory.data.producer(ENRICHED) as producer:
+        for event in events(*range(1, 80)):
+            producer.send("key", event)
+    stand_still(monkeypatch, one, lambda: other.handle(events(*range(1, 80)), place))
+    monkeypatch.setattr("tests.memory.MemoryConsumer.commit", lambda _: False)
+    run(one, memory, 1)
+    assert sorted(Index.open(settings).ids()) == list(range(1, 80))
+
+
+def test_what_is_sent_late_repeats_no_row(make, settings: Settings, monkeypatch) -> None:
+    """Not even for a moment, and whatever becomes of the member then."""
+    one, other = make(), make()
+    monkeypatch.setattr(search_module, "SURELY_NEW_S", -1.0)
+    stand_still(monkeypatch, one, lambda: other.handle(events(1, 2, 3), place))
+    one.handle(events(1, 2, 3), place)
+    assert sorted(Index.open(settings).ids()) == [1, 2, 3]
 
 
 def test_a_batch_that_reached_only_the_database(make, settings: Settings) -> None:

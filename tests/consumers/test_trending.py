@@ -3,6 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable
+from functools import partial
 
 import hypothesis
 import msgspec
@@ -11,6 +12,7 @@ import pytest
 import redis
 
 from common.settings import Settings
+from common.stored_counts import highest
 from common.tweets import (
     BUCKET_SECONDS,
     HASHTAG_COUNTS,
@@ -36,14 +38,27 @@ pytestmark = pytest.mark.server
 NOW = int(time.time()) // 5 * 5
 
 
-def count(number: int, hashtag: str = TOTAL, start: int = NOW, sent_us: int = NOW * 1_000_000) -> bytes:
+several_shards = pytest.mark.parametrize("shards", [1, 2, 5])
+
+
+def count(
+    number: int, hashtag: str = TOTAL, start: int = NOW, sent_us: int = NOW * 1_000_000, shards: int = 1, shard: int = 0
+) -> bytes:
     """Of a hashtag, or of the whole bucket."""
-    counted = start, BUCKET_SECONDS, 1, 0, number, sent_us, sent_us
+    counted = start, BUCKET_SECONDS, shards, shard, number, sent_us, sent_us
     return to_json(HashtagCount(*counted, hashtag) if hashtag else BucketCount(*counted))
 
 
-def slot(number: int, start: int = NOW, sent_us: int = NOW * 1_000_000) -> bytes:
-    return to_json(SlotCount(start, BUCKET_SECONDS, 1, 0, number, sent_us, sent_us))
+def slot(
+    number: int, start: int = NOW, sent_us: int = NOW * 1_000_000, shards: int = 1, shard: int = 0
+) -> bytes:
+    return to_json(SlotCount(start, BUCKET_SECONDS, shards, shard, number, sent_us, sent_us))
+
+
+def parts(event: Callable[..., bytes], number: int, *which, shards: int) -> list[bytes]:
+    """What each of so many shards tells, of which the first counted most."""
+    of_each = [number - number // shards * (shards - 1), *[number // shards] * (shards - 1)]
+    return [event(part, *which, shards=shards, shard=shard) for shard, part in enumerate(of_each) if part]
 
 
 def place(index: int) -> str:
@@ -68,7 +83,19 @@ def publish(memory: Memory, *events: bytes) -> None:
 
 def bucket(client: redis.Redis, settings: Settings, start: int = NOW) -> dict[str, int]:
     content = client.hgetall(f"{settings.redis_prefix}bucket:{start}")
-    return {tag: int(number) for tag, number in content.items()}
+    return {tag: highest(stored) for tag, stored in content.items()}
+
+
+def slots(client: redis.Redis, settings: Settings, start: int = NOW) -> dict[int, int]:
+    """Tweets by slot."""
+    content = client.hgetall(f"{settings.redis_prefix}slots:{start}")
+    return {int(number): highest(stored) for number, stored in content.items() if number != "by"}
+
+
+def reported(client: redis.Redis, settings: Settings, *members: str) -> int:
+    """Tweets that these members have reported as ranked."""
+    contents = [client.get(f"{settings.redis_prefix}telemetry:ranked:trending-{member}") for member in members]
+    return sum(orjson.loads(content)["total"] for content in contents if content)
 
 
 def totals(client: redis.Redis, settings: Settings) -> dict[str, int]:
@@ -77,13 +104,37 @@ def totals(client: redis.Redis, settings: Settings) -> dict[str, int]:
     return {each["hashtag"]: each["count"] for each in ranking["hashtags"]} | {TOTAL: ranking["tweets"]}
 
 
-def test_counts_become_a_ranking(start, client, settings: Settings) -> None:
-    trending = start()
-    trending.handle([count(3), count(2, "a"), count(1, "b"), count(1, "a")], place)
+@several_shards
+def test_counts_become_a_ranking(start, client, settings: Settings, shards: int) -> None:
+    trending, told = start(), partial(parts, count, shards=shards)
+    trending.handle([*told(3), *told(2, "a"), *told(1, "b"), *told(1, "a")], place)
     trending.tick()
     assert totals(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
-    trending.handle([count(3), count(2, "a")], place)  # they come again
+    trending.handle([*told(3), *told(2, "a")], place)  # they come again
     assert bucket(client, settings) == {TOTAL: 3, "a": 2, "b": 1}
+    trending.handle([*told(30), *told(21, "a")], place)
+    assert bucket(client, settings) == {TOTAL: 30, "a": 21, "b": 1}
+
+
+def test_a_publisher_that_stood_still_shows_nothing_old(start, client, settings: Settings, monkeypatch) -> None:
+    """Another has taken over between what it read and what it publishes."""
+    one, other = start("one"), start("other")
+    report(one, count(1, "a"))
+    changes = one._buckets.changes
+
+    def late(since: int):
+        found = changes(since)
+        client.delete(f"{settings.redis_prefix}publisher")  # as when it expires
+        report(other, count(3, "a"))
+        return found
+
+    monkeypatch.setattr(one._buckets, "changes", late)
+    report(one, count(2, "a"))
+    assert totals(client, settings)["a"] == 3
+    monkeypatch.undo()
+    client.delete(f"{settings.redis_prefix}publisher")
+    report(one)
+    assert totals(client, settings)["a"] == 3
 
 
 def test_each_row_counts_as_what_it_says(start, client, settings: Settings) -> None:
@@ -94,7 +145,7 @@ def test_each_row_counts_as_what_it_says(start, client, settings: Settings) -> N
     trending.handle([count(5, start=NOW - 10)], place)
     assert bucket(client, settings) == {TOTAL: 3}
     assert bucket(client, settings, NOW - 5) == {}
-    assert client.hgetall(f"{settings.redis_prefix}slots:{NOW - 5}") == {f"{NOW * 1_000_000 // SLOT_US}/1/0": "2"}
+    assert slots(client, settings, NOW - 5) == {NOW * 1_000_000 // SLOT_US: 2}
     assert not client.exists(f"{settings.redis_prefix}slots:{NOW - 10}")
 
 
@@ -108,31 +159,73 @@ def test_a_bucket_too_late_for_any_ranking_leaves_the_list_of_changes(start, cli
     assert bucket(client, settings, NOW - HORIZON_S - 60) == {TOTAL: 1}
 
 
-def test_a_tweet_is_reported_once_when_it_is_visible(start, client, settings: Settings) -> None:
+@several_shards
+def test_a_tweet_is_reported_once_when_it_is_visible(start, client, settings: Settings, shards: int) -> None:
     for trending in (start(), start()):  # the second is the successor of the first
-        trending.handle([count(3), slot(3)], place)
+        trending.handle([*parts(count, 13, shards=shards), *parts(slot, 13, shards=shards)], place)
         trending.tick()
         trending.close()
-    report = orjson.loads(client.get(f"{settings.redis_prefix}telemetry:ranked:trending-0"))
-    assert report["total"] == 3
+    assert reported(client, settings, "0") == 13
+
+
+def report(trending: Trending, *events: bytes) -> None:
+    trending.handle(list(events), place)
+    trending._published_at = 0.0  # its turn
+    trending.tick()
+
+
+@several_shards
+def test_a_share_that_goes_to_another_member_and_comes_back_is_reported_once(
+    start, client, settings: Settings, shards: int
+) -> None:
+    one, other, told = start("one"), start("other"), partial(parts, slot, shards=shards)
+    report(one, *told(10))
+    report(other, *told(100))
+    report(one, *told(50))  # as after a standstill: it is behind
+    assert slots(client, settings) == {NOW * 1_000_000 // SLOT_US: 100}
+    report(one, *told(102))
+    report(other, *told(102))
+    for member in (one, other):
+        report(member)
+        member.close()
+    assert reported(client, settings, "one", "other") == 102
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 3)])
+def test_what_is_counted_once_more_with_another_number_of_shards_is_reported_once(
+    start, client, settings: Settings, before: int, after: int
+) -> None:
+    """Not that of buckets either that Redis has let go, of which nobody knows that they were reported."""
+    old = NOW - settings.rankings_kept_s - 100
+    one = start("one")
+    report(one, *parts(slot, 12, shards=before), *parts(slot, 12, NOW - 5, shards=before))
+    successor = start("one")
+    for number in (6, 12, 14):
+        report(successor, *parts(slot, number, old, shards=after), *parts(slot, number, shards=after))
+    for member in (one, successor):
+        member.close()
+    assert reported(client, settings, "one") == 26
+    assert not client.exists(f"{settings.redis_prefix}slots:{old}")
 
 
 def test_slots_that_redis_did_not_take_are_kept_when_it_does(start, client, settings: Settings) -> None:
     """The key is of another type for a while, which fails what comes after the counts."""
     trending, key = start(), f"{settings.redis_prefix}slots:{NOW}"
-    trending.handle([slot(1, start=NOW - 5)], place)
-    trending._arrivals.learn({NOW: {}})  # otherwise they would be asked for first
     client.set(key, "in the way")
     with pytest.raises(redis.ResponseError):
-        trending.handle([slot(3)], place)
+        trending.handle([slot(1, start=NOW - 5), slot(3)], place)
     client.delete(key)
-    trending.handle([slot(3)], place)
-    slots = client.hgetall(f"{settings.redis_prefix}slots:{NOW}")
-    assert slots == {f"{NOW * 1_000_000 // SLOT_US}/1/0": "3"}
+    report(trending, slot(1, start=NOW - 5), slot(3))
+    report(trending)
+    assert slots(client, settings) == {NOW * 1_000_000 // SLOT_US: 3}
+    trending.close()
+    assert reported(client, settings, "0") == 4
 
 
-def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, settings: Settings) -> None:
-    trending, events = start(), [count(number + 1, f"tag{number}") for number in range(50)]
+@several_shards
+def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, settings: Settings, shards: int) -> None:
+    trending = start()
+    events = [event for number in range(50) for event in parts(count, number + 1, f"tag{number}", shards=shards)]
     publish(memory, *events)
     trending.handle(events[:10], place)
     client.flushall()
@@ -141,6 +234,20 @@ def test_a_loss_is_repaired_from_the_stream(start, memory: Memory, client, setti
     assert bucket(client, settings) == {f"tag{number}": number + 1 for number in range(50)}
     assert totals(client, settings) == bucket(client, settings) | {TOTAL: 0}
     assert list(memory.logs[HASHTAG_COUNTS].groups) == []
+
+
+def test_a_loss_after_a_change_of_shards_is_repaired_from_the_stream(
+    start, memory: Memory, client, settings: Settings
+) -> None:
+    """Which holds what either number of shards has told; the second has not caught up with all of it."""
+    trending = start()
+    publish(memory, *parts(count, 20, "a", shards=2), *parts(count, 21, "b", shards=2))
+    publish(memory, *parts(count, 30, "a", shards=5), *parts(count, 11, "b", shards=5))
+    trending.tick()
+    client.flushall()
+    report(trending, *parts(count, 31, "a", shards=5))
+    assert bucket(client, settings) == {"a": 31, "b": 21}
+    assert totals(client, settings) == {"a": 31, "b": 21, TOTAL: 0}
 
 
 def test_a_rebuild_takes_no_silence_for_the_end(start, memory: Memory, client, settings: Settings, monkeypatch) -> None:

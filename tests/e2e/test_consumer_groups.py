@@ -1,4 +1,5 @@
-"""Several consumers in one group: some are killed, one leaves, one is added; no tweet is lost or twice."""
+"""Several consumers in one group: some are killed, some stand still, one leaves, one is added; no tweet is lost or
+twice."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 import pytest
 import redis
 
@@ -19,7 +21,10 @@ from tests.stack import ROOT, Stack, await_end, eventually
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
-RATE, TWEETS = 200, 30_000
+RATE, TWEETS = 200, 38_000
+
+STANDSTILL_S = 15
+"""Longer than a session, or a lease: others get the share of who stands still."""
 
 
 @pytest.fixture(params=registry())
@@ -48,6 +53,19 @@ def added(instance: Stack, group: str, member: int) -> Iterator[None]:
         process.wait(30)
 
 
+@contextmanager
+def standing_still(instance: Stack, *names: str) -> Iterator[None]:
+    pids = instance.pids()
+    stopped = [psutil.Process(pid) for name in names for pid in pids[name]]
+    for process in stopped:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in stopped:
+            process.resume()
+
+
 def completed(instance: Stack, stage: str, process: str) -> int:
     """How many tweets that process has told of."""
     settings = instance.settings()
@@ -71,6 +89,10 @@ def test_members_that_come_and_go_lose_no_tweet_and_repeat_none(instance: Stack)
             instance.kill(name)
             time.sleep(3)
         works(0)
+        works(1)
+        with standing_still(instance, "search-2", "trending-2"):
+            time.sleep(STANDSTILL_S)
+            works(0)
         works(1)
         with added(instance, "search", 2), added(instance, "trending", 2):
             works(2)

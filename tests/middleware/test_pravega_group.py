@@ -70,9 +70,35 @@ def test_who_was_taken_for_dead_commits_nothing_of_what_others_read_now() -> Non
     record.join("a", "1", now=0)
     record.join("b", "2", now=2 * LEASE_S)
     assert record.held("b") == [0, 1]
-    record.commit("a", "1", {0: 50, 1: 50}, now=2 * LEASE_S)
+    assert record.commit("a", "1", {0: 50, 1: 50}, now=2 * LEASE_S) is False
     assert record.offsets == {0: 0, 1: 0}
     assert record.held("a") == []
+
+
+def test_a_commit_tells_whether_the_member_held_what_it_read() -> None:
+    record = group(2)
+    record.join("a", "1", now=0)
+    record.join("b", "2", now=1)
+    assert record.commit("a", "1", {0: 50, 1: 50}, now=2), "what it gives away then is committed"
+    assert record.held("a") == [0]
+    record.renew("b", "2", now=2)
+    assert record.commit("b", "2", {1: 60}, now=3)
+    assert record.commit("a", "1", {0: 60}, now=2 + 2 * LEASE_S), "nobody else took it when its lease was over"
+    assert record.commit("b", "2", {1: 70}, now=2 + 2 * LEASE_S) is False
+
+
+def test_a_lease_is_prolonged_for_who_is_there_and_takes_nothing() -> None:
+    record = group(2)
+    record.join("a", "1", now=0)
+    record.join("b", "2", now=1)
+    assert record.prolong("a", "1", now=9)
+    record.renew("b", "2", now=9 + LEASE_S)
+    assert (record.held("a"), record.held("b")) == ([0, 1], [])
+    record.renew("b", "2", now=10 + LEASE_S)
+    assert record.held("b") == [0, 1]
+    assert not record.prolong("a", "1", now=10 + LEASE_S)
+    assert not record.prolong("b", "another life", now=10 + LEASE_S)
+    assert "a" not in record.members
 
 
 def test_the_record_survives_its_way_through_the_table() -> None:

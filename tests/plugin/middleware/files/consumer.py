@@ -54,9 +54,9 @@ class FilesConsumer(Consumer):
         offsets = self._asked("offsets")
         return offsets is not None and all(offset >= end.offsets.get(at, 0) for at, offset in offsets.items())
 
-    def commit(self) -> None:
+    def commit(self) -> bool:
         """Where the server is away nothing is stored: the events come again."""
-        self._asked("commit")
+        return bool(self._asked("commit"))
 
     def close(self) -> None:
         with suppress(MiddlewareError):

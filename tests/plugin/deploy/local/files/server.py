@@ -120,9 +120,9 @@ class Session:
         stream, member = self._joined()
         return stream.offsets(member)
 
-    def commit(self) -> None:
+    def commit(self) -> bool:
         stream, member = self._joined()
-        stream.commit(member)
+        return stream.commit(member)
 
     def leave(self) -> None:
         if self._reading:

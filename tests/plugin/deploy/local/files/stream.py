@@ -132,11 +132,12 @@ class Stream:
         """By partition of the member's share, the offset before which nothing is left to hand out."""
         return {at: max(position, self._logs[at].head) for at, position in self._positions(member).items()}
 
-    def commit(self, member: Member) -> None:
-        """Raises MiddlewareError where the group is gone."""
-        committed = self._require(member.group)
+    def commit(self, member: Member) -> bool:
+        """Whether the member still has all that it had. Raises MiddlewareError where the group is gone."""
+        had, committed = set(member.positions), self._require(member.group)
         if committed != (moved := committed | self._positions(member)):
             self._store(member.group, moved)
+        return had <= member.positions.keys()
 
     def truncate(self, offsets: Mapping[int, int]) -> None:
         heads = {at: max(log.head, offsets.get(at, 0)) for at, log in enumerate(self._logs)}
