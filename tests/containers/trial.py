@@ -28,7 +28,7 @@ import yaml
 from deploy.containers import compose
 from deploy.containers.compose import in_container
 from deploy.local.processes.spec import Process
-from tests.stack import PORT_BASE, ROOT, eventually, has_caught_up
+from tests.stack import PORT_BASE, ROOT, eventually, has_caught_up, lags
 
 RATE = int(os.environ.get("MURMUR_TEST_COMPOSE_RATE", "500"))
 PAGE, LOCUST, PROMETHEUS = (PORT_BASE + 1950 + n for n in range(3))
@@ -173,7 +173,7 @@ def source(one: Composed) -> Iterator[None]:
 def kill(one: Composed, service: str) -> None:
     """The main process of a container, from outside: it comes back by its restart policy, and everything is served."""
     eventually("all stages have caught up", one.has_caught_up, 300)
-    before, waiting = one.state(service), {stage["name"]: stage["lag_events"] for stage in one.stages()}
+    before, waiting = one.state(service), eventually("tweets are in flight", lambda: in_flight(one), 60)
     began = time.monotonic()
     one.main_process(service).send_signal(signal.SIGKILL)
     eventually(f"{service} is started again", lambda: (
@@ -182,6 +182,11 @@ def kill(one: Composed, service: str) -> None:
     took = time.monotonic() - began
     eventually("a push is taken through Nginx", lambda: one.push([of_now(one_tweet())]) == 200, 120)
     log.info("%s killed with %s waiting: caught up %.0f s later", service, waiting, took)
+
+
+def in_flight(one: Composed) -> dict[str, int]:
+    """By stage, how many tweets it lags by; empty while there are none, or it is unknown."""
+    return {stage: events for stage, (events, _) in (lags(one.stages()) or {}).items() if events}
 
 
 def one_tweet() -> str:
