@@ -151,7 +151,7 @@ def of_now(line: str) -> dict[str, Any]:
 def push_invented(one: Composed) -> int:
     """How many."""
     tweets = [of_now(line) for line in INVENTED.read_text().splitlines()]
-    eventually("tweets are taken", lambda: one.push(tweets) == 200, 300)
+    eventually("tweets are taken", lambda: one.is_ready() and one.push(tweets) == 200, 300)
     return len(tweets)
 
 
@@ -180,7 +180,7 @@ def kill(one: Composed, service: str) -> None:
         one.state(service)["Running"] and one.state(service)["RestartCount"] > before["RestartCount"]), 120)
     eventually("all stages have caught up", one.has_caught_up, 300)
     took = time.monotonic() - began
-    eventually("a push is taken through Nginx", lambda: one.push([of_now(one_tweet())]) == 200, 120)
+    push_one(one)
     log.info("%s killed with %s waiting: caught up %.0f s later", service, waiting, took)
 
 
@@ -189,10 +189,11 @@ def in_flight(one: Composed) -> dict[str, int]:
     return {stage: events for stage, (events, _) in (lags(one.stages()) or {}).items() if events}
 
 
-def one_tweet() -> str:
-    """An invented one with an id that none had before."""
-    payload = json.loads(INVENTED.read_text().splitlines()[0])
-    return json.dumps({**payload, "data": {**payload["data"], "id": str(time.time_ns())}})
+def push_one(one: Composed) -> None:
+    """A tweet with an id that none had before is taken through Nginx, in time."""
+    payload = of_now(INVENTED.read_text().splitlines()[0])
+    tweet = {**payload, "data": {**payload["data"], "id": str(time.time_ns())}}
+    eventually("a push is taken", lambda: one.is_ready() and one.push([tweet]) == 200, 300)
 
 
 def listening(pid: int) -> set[int]:
@@ -229,7 +230,7 @@ def test_each_container_is_killed_and_every_tweet_is_there_once(file: str) -> No
         exact(one, pushed + 10 * RATE)
         one.compose("stop", seconds=120)
         one.compose("up", "--detach", seconds=300)
-        eventually("the page is there", one.is_ready, 300)
+        push_one(one)
         exact(one, pushed + 10 * RATE)
         found = json.loads(one.run("load", "run", "--rate", "100", "--seconds", "10", "--warm-up", "0", "--json"))
         assert found["cpu_seconds_per_1000"] is None
