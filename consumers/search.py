@@ -15,6 +15,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TypeVar
 
 from common.settings import Settings
@@ -76,13 +77,10 @@ class Search:
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         known: list[int] = []
         self._inserted = []
-        try:
+        with self._suspecting():
             self._index.insert(self._stored(tweets, known))
             if known:
                 self._index.upsert([index_rows(self._store, self._encoder, known)])
-        except IndexDown:
-            self._suspect = True  # it may come back with less than it had acknowledged
-            raise
         slow_down(self._delay_us, len(tweets))
         self._telemetry.record([tweet.ingest.sent_at_us for tweet in tweets])
         if known:
@@ -93,7 +91,17 @@ class Search:
         """Where another member has read the same events it has upserted their rows, maybe before they were inserted."""
         log.info("%d tweets were not committed: writing their rows again", len(self._inserted))
         shares = _shares(self._inserted, ROWS_PER_REPAIR)
-        self._index.upsert(index_rows(self._store, self._encoder, share) for share in shares)
+        with self._suspecting():
+            self._index.upsert(index_rows(self._store, self._encoder, share) for share in shares)
+
+    @contextmanager
+    def _suspecting(self) -> Iterator[None]:
+        """An index that fails may come back with less than it had acknowledged."""
+        try:
+            yield
+        except IndexDown:
+            self._suspect = True
+            raise
 
     def tick(self) -> None:
         """Repairs the index after a failure of it."""

@@ -88,14 +88,14 @@ def occupy(settings: Settings) -> None:
     a folder and do not see each other's processes. Raises OtherMiddleware."""
     settings.instance_dir.mkdir(parents=True, exist_ok=True)
     own = settings.instance_dir / f"{settings.middleware}{OCCUPIED}"
-    held = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(held, fcntl.LOCK_SH)
-    for path in settings.instance_dir.glob(f"*{OCCUPIED}"):
-        if path != own and is_held(path):
-            os.close(held)
-            other = path.name.removesuffix(OCCUPIED)
-            raise OtherMiddleware(f"instance {settings.instance} runs on {other} in other containers, and on one "
-                                  f"middleware at a time: `docker compose down` with {other}'s Compose file first")
+    with registry(settings.home):  # or one that looks would itself be taken for one that runs
+        for path in settings.instance_dir.glob(f"*{OCCUPIED}"):
+            if path != own and is_held(path):
+                other = path.name.removesuffix(OCCUPIED)
+                raise OtherMiddleware(f"instance {settings.instance} runs on {other} in other containers, and on one "
+                                      f"middleware at a time: `docker compose down` with {other}'s Compose file first")
+        held = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.flock(held, fcntl.LOCK_SH)
     os.set_inheritable(held, True)
 
 

@@ -52,7 +52,8 @@ def test_where_tweets_are_gone_both_queries_go_on_as_they_were(instance: Stack) 
     instance.ingest("--source", "synthetic", "--rate", "500", "--limit", str(TWEETS), "--run", "before")
     instance.audit_is_exact(TWEETS, timeout=120)
     with connect(instance.settings()) as middleware:
-        operator(middleware).truncate(middleware.data.end(ENRICHED))
+        end = middleware.data.end(ENRICHED)
+        operator(middleware).truncate(end)
     change(instance, 2)
     assert "goes on with 1 shards instead of 2" in log(instance)
     spark = instance.pids()["spark"]

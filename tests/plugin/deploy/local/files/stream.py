@@ -26,10 +26,12 @@ Gone = list[tuple[int, int, int]]
 
 @dataclass(eq=False)
 class Member:
-    """A live member of a group: `positions`, by partition of its share, are behind what it was handed out."""
+    """A live member of a group: `positions`, by partition of its share, are behind what it was handed out. `shared`:
+    since it last committed, members came or went, who may have been handed out the same."""
 
     group: str
     from_head: bool
+    shared: bool = False
     positions: dict[int, int] = field(default_factory=dict)
 
 
@@ -102,10 +104,16 @@ class Stream:
         if start != "committed" or self.committed(member.group) is None:
             self._store(member.group, self.ends if start == "tail" else self.heads)
         self._members.append(member)
+        self._share_anew(member)
 
     def leave(self, member: Member) -> None:
         if member in self._members:
             self._members.remove(member)
+            self._share_anew(member)
+
+    def _share_anew(self, of: Member) -> None:
+        for other in self._members:
+            other.shared |= other.group == of.group and other is not of
 
     def poll(self, member: Member, most: int) -> tuple[Read, Gone]:
         """The next events of the member's share, whose partitions take turns to be the first that is read.
@@ -133,11 +141,13 @@ class Stream:
         return {at: max(position, self._logs[at].head) for at, position in self._positions(member).items()}
 
     def commit(self, member: Member) -> bool:
-        """Whether the member still has all that it had. Raises MiddlewareError where the group is gone."""
-        had, committed = set(member.positions), self._require(member.group)
+        """Whether nobody else can have had what the member was handed out. Raises MiddlewareError where the group is
+        gone."""
+        alone, member.shared = not member.shared, False
+        committed = self._require(member.group)
         if committed != (moved := committed | self._positions(member)):
             self._store(member.group, moved)
-        return had <= member.positions.keys()
+        return alone
 
     def truncate(self, offsets: Mapping[int, int]) -> None:
         heads = {at: max(log.head, offsets.get(at, 0)) for at, log in enumerate(self._logs)}
