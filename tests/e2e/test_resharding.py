@@ -56,8 +56,8 @@ def test_where_tweets_are_gone_both_queries_go_on_as_they_were(instance: Stack) 
         operator(middleware).truncate(end)
     change(instance, 2)
     assert "goes on with 1 shards instead of 2" in log(instance)
-    spark = instance.pids()["spark"]
+    spark = instance.pids()["spark"][0]
     instance.ingest("--source", "synthetic", "--rate", "500", "--limit", str(TWEETS), "--run", "after")
     stages = instance.audit("--run", "after")
     assert {(stage["expected"], stage["missing"], stage["duplicated"]) for stage in stages.values()} == {(TWEETS, 0, 0)}
-    assert instance.pids()["spark"] == spark
+    assert instance.pids()["spark"][0] == spark
