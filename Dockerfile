@@ -17,7 +17,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY deploy/containers/prometheus.yml /etc/prometheus/prometheus.yml
 USER prometheus
-ENTRYPOINT ["prometheus", "--config.file=/etc/prometheus/prometheus.yml", "--storage.tsdb.path=/var/lib/prometheus"]
+ENTRYPOINT ["prometheus", "--config.file=/etc/prometheus/prometheus.yml", \
+    "--storage.tsdb.path=/var/lib/prometheus/metrics2"]
 
 FROM debian:bookworm-slim AS runtime
 RUN apt-get update \
