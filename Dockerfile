@@ -37,7 +37,7 @@ FROM debian:bookworm-slim AS inputs
 WORKDIR /app
 COPY . .
 # What set-up fetches by, so that a change of anything else fetches nothing anew.
-RUN rm -rf Dockerfile docker-compose* *.md frontend deploy/containers && find . -type f -name '*.py' -delete
+RUN rm -rf *.md frontend deploy/containers && find . -type f -name '*.py' -delete
 
 FROM debian:bookworm-slim AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates && rm -rf /var/lib/apt/lists/*
