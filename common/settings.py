@@ -92,9 +92,12 @@ class Settings(Place):
     # -- ports
     port_base: int = Field(21000, ge=1024, le=60000, description="first port of the first instance")
     port_block: int = Field(0, ge=0, description="which block of 50 ports; allocated by `murmur up`")
-    bind_address: str = Field("127.0.0.1", description="where every server listens; only containers change it")
+    bind_address: Literal["127.0.0.1", "0.0.0.0"] = Field(
+        "127.0.0.1", description="where every server listens; only containers change it"
+    )
     service_hosts: bool = Field(
-        False, description="whether each server is a host by its own name, as containers are, or all are this machine"
+        False, validate_default=True,
+        description="whether each server is a host by its own name, as containers are, or all are this machine",
     )
 
     # -- middleware
@@ -182,6 +185,13 @@ class Settings(Place):
     allowed_hosts: str = Field(
         "localhost,127.0.0.1,[::1]", description="Host names that our HTTP servers answer to, with commas between"
     )
+
+    @field_validator("service_hosts")
+    @classmethod
+    def _on_loopback(cls, value: bool, info: ValidationInfo) -> bool:
+        if not value and info.data.get("bind_address") == "0.0.0.0":
+            raise ValueError("only containers listen beyond it: leave MURMUR_BIND_ADDRESS at 127.0.0.1")
+        return value
 
     @field_validator("replicas")
     @classmethod

@@ -235,3 +235,15 @@ def test_replicas_of_a_stream_store_elsewhere_are_its_own_affair():
 
 def test_every_setting_says_what_it_is():
     assert all(field.description for field in Settings.model_fields.values())
+
+
+@pytest.mark.parametrize("address", ["localhost", "127.0.0.2", "192.168.1.5", "::", "nonsense"])
+def test_a_server_listens_on_loopback_or_in_a_container_everywhere(address: str):
+    with pytest.raises(ValidationError, match="bind_address"):
+        Settings(bind_address=address, service_hosts=True)
+
+
+def test_no_server_listens_beyond_loopback_on_a_machine():
+    with pytest.raises(ValidationError, match="only containers listen beyond it"):
+        Settings(bind_address="0.0.0.0")
+    assert Settings(bind_address="0.0.0.0", service_hosts=True).bind_address == "0.0.0.0"
