@@ -35,7 +35,9 @@ LISTEN_SECONDS = (15.0, 40.0)
 
 @events.init.add_listener
 def use_instance(environment: Environment, **_: Any) -> None:
-    """Without `--host`."""
+    """Without `--host`. Exits where there is no instance yet, whose token nobody knows then."""
+    if not environment.host and not SETTINGS.settings_file.exists():
+        raise SystemExit(f"there is no instance {SETTINGS.instance} yet: start it, or name another with --host")
     environment.host = environment.host or SETTINGS.url
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -59,6 +60,14 @@ def test_locust_takes_the_users_and_the_shape() -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     for name in ("Viewer", "Listener", "Searcher", "TweetPusher"):
         assert name in result.stdout + result.stderr
+
+
+def test_without_an_instance_locust_does_not_push_without_a_token() -> None:
+    command = [sys.executable, "-m", "locust", "-f", "loadgen/locustfile.py", "--headless", "--users", "1"]
+    environment = {**os.environ, "MURMUR_INSTANCE": "test-nobody"}
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    assert result.returncode == 1
+    assert "there is no instance test-nobody yet" in result.stderr
 
 
 def test_a_batch_is_accepted_whole() -> None:
