@@ -61,7 +61,7 @@ class Rankings:
     def __init__(self) -> None:
         self.buckets: dict[int, Counter[str]] = {}
         self.kept_s: str | None = None
-        self._asked: list[dict[str, int]] = []
+        self._asked: list[dict[str, str]] = []
 
     def pipeline(self, transaction: bool) -> Rankings:
         return self
@@ -73,13 +73,14 @@ class Rankings:
         self._asked = []
 
     def hgetall(self, key: str) -> None:
-        self._asked.append(dict(self.buckets.get(int(key.rpartition(":")[2]), {})))
+        counts = self.buckets.get(int(key.rpartition(":")[2]), {})
+        self._asked.append({hashtag: str(count) for hashtag, count in counts.items()})
 
     def get(self, key: str) -> str | None:
         assert key.endswith("kept_s")
         return self.kept_s
 
-    def execute(self) -> list[dict[str, int]]:
+    def execute(self) -> list[dict[str, str]]:
         return self._asked
 
 
