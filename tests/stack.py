@@ -123,10 +123,10 @@ class Stack:
         return output
 
     @contextmanager
-    def source(self, rate: int, limit: int | None = None) -> Iterator[subprocess.Popen[str]]:
-        """Synthetic tweets of the run `long`, which come in meanwhile; killed at the end of the block if it goes on."""
+    def source(self, rate: int, limit: int | None = None, run: str = "long") -> Iterator[subprocess.Popen[str]]:
+        """Synthetic tweets of a run, which come in meanwhile; killed at the end of the block if it goes on."""
         bound = ["--limit", str(limit)] if limit else []
-        source = self.start("ingest", "--source", "synthetic", "--rate", str(rate), *bound, "--run", "long")
+        source = self.start("ingest", "--source", "synthetic", "--rate", str(rate), *bound, "--run", run)
         try:
             yield source
         finally:

@@ -9,6 +9,7 @@ from common.settings import Settings
 from common.tweets import ENRICHED, HASHTAG_COUNTS, REJECTED
 from consumers.buckets import Buckets
 from consumers.runner import Handler
+from consumers.trending import Trending
 from search.encoder import Encoder
 from tests.memory import Memory
 from tests.search.servers import MilvusServer, redis_server
@@ -51,6 +52,16 @@ def buckets(client: redis.Redis) -> Buckets:
     assert made.begin_rebuild("one")
     assert made.end_rebuild("one", "m")
     return made
+
+
+@pytest.fixture
+def settings(client: redis.Redis, redis_url: str) -> Settings:
+    return Settings(redis_url=redis_url, instance="trends")
+
+
+@pytest.fixture
+def start(settings: Settings, memory: Memory, ending) -> Callable[..., Trending]:
+    return lambda member="0": ending(Trending(settings, member, lambda _: memory))
 
 
 @pytest.fixture

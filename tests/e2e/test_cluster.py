@@ -1,6 +1,6 @@
 """All that can be more than one at once: replicas, Spark's workers, shards, consumers; each process is killed.
 
-`MURMUR_TEST_CLUSTER_RATE` tweets a second come in, 150 unless told, until each process was killed
+At each kill a burst of `MURMUR_TEST_CLUSTER_RATE` tweets a second comes in, 150 unless told; each process is killed
 `MURMUR_TEST_CLUSTER_KILLS` times, once unless told.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,12 +20,13 @@ from deploy.local.middlewares import deployment
 from middleware.registry import driver, registry
 from tests.search.servers import postgres_server
 from tests.spark_cluster import URL, executors
-from tests.stack import Stack, eventually, has_caught_up, kill, lags
+from tests.stack import Stack, await_end, eventually, has_caught_up, kill, lags
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3500)]
 
 RATE = int(os.environ.get("MURMUR_TEST_CLUSTER_RATE", "150"))
 KILLS = int(os.environ.get("MURMUR_TEST_CLUSTER_KILLS", "1"))
+BURST_SECONDS = 9
 
 log = logging.getLogger(__name__)
 
@@ -36,6 +38,7 @@ def instance(request: pytest.FixtureRequest, workers: list[psutil.Process]) -> I
             f"test-cluster-{request.param}", MURMUR_MIDDLEWARE=request.param, MURMUR_REPLICAS="3",
             MURMUR_PARTITIONS="2", MURMUR_SPARK_MASTER=URL, MURMUR_TRENDING_SHARDS="2", MURMUR_DATABASE_URL=address,
             MURMUR_SEARCH_CONSUMERS="2", MURMUR_TRENDING_CONSUMERS="2",
+            MURMUR_INDEX_MAX_ROWS="1000000",
         )
         with instance.running():
             yield instance
@@ -58,28 +61,35 @@ def all_run(instance: Stack) -> bool:
     return all(info["statename"] == "RUNNING" for info in manager.ask(instance.settings()).getAllProcessInfo())
 
 
+def await_rest(instance: Stack) -> None:
+    eventually("all processes run", lambda: all_run(instance), 240)
+    eventually("all stages have caught up", lambda: has_caught_up(stages(instance)), 300)
+
+
 def test_each_process_is_killed_and_every_tweet_is_there_once(
     instance: Stack, workers: list[psutil.Process]
 ) -> None:
     # Whoever the page is read from is killed like any other; the source takes its tweets to the stream store itself.
     names = sorted(instance.pids())
     assert {"search-2", "trending-2", f"{deployment(instance.settings().middleware).syncing}-2"} <= set(names)
-    with instance.source(RATE) as source:
-        for number in range(KILLS):
-            for name in [*names, *(f"executor-{n}" for n in range(len(workers)))]:
-                eventually("all processes run", lambda: all_run(instance), 240)
-                eventually("all stages have caught up", lambda: has_caught_up(stages(instance)), 300)
-                in_flight = await_events_in_flight(instance)
-                assert source.poll() is None, source.communicate()[1]
-                log.info("kill %d of %s, %d events in flight", number + 1, name, in_flight)
-                if name.startswith("executor-"):
-                    executors(workers)[int(name[-1]) % len(executors(workers))].kill()
-                else:
-                    kill(instance.pids()[name])
-        eventually("all processes run", lambda: all_run(instance), 240)
-        eventually("all stages have caught up", lambda: has_caught_up(stages(instance)), 300)
-        source.terminate()
-        source.communicate(timeout=60)
-        tweets = instance.acknowledged("long")
-    assert tweets > 10 * RATE
-    instance.audit_is_exact(tweets, timeout=300)
+    kills = [
+        (number, name)
+        for number in range(1, KILLS + 1)
+        for name in [*names, *(f"executor-{n}" for n in range(len(workers)))]
+    ]
+    eventually("all processes run", lambda: all_run(instance), 240)
+    for number, name in kills:
+        pids = instance.pids().get(name, [])
+        with instance.source(RATE, BURST_SECONDS * RATE, run=f"{name}-{number}") as source:
+            in_flight = await_events_in_flight(instance)
+            assert source.poll() is None, source.communicate()[1]
+            log.info("kill %d of %s, %d events in flight", number, name, in_flight)
+            if name.startswith("executor-"):
+                executors(workers)[int(name[-1]) % len(executors(workers))].kill()
+            else:
+                kill(pids)
+            killed = time.monotonic()
+            await_end(source, 300)
+        await_rest(instance)
+        log.info("caught up %.0f s after", time.monotonic() - killed)
+    instance.audit_is_exact(len(kills) * BURST_SECONDS * RATE, timeout=600)
