@@ -45,10 +45,13 @@ def events(chunks: Iterable[bytes]) -> Iterator[Sent | None]:
 
 def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Lines end with LF or CR LF; what follows the last end is no line."""
-    rest = b""
+    rest = bytearray()
     for chunk in chunks:
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            yield line.removesuffix(b"\r")
+        begins, looked_at = 0, len(rest)
+        rest += chunk
+        while (ends := rest.find(b"\n", looked_at)) >= 0:
+            yield bytes(rest[begins:ends]).removesuffix(b"\r")
+            begins = looked_at = ends + 1
+        del rest[:begins]
         if len(rest) > LONGEST_LINE:
             raise TooLong(f"a line of more than {LONGEST_LINE} bytes")

@@ -30,7 +30,7 @@ ID = re.compile(r"[\x20-\x7e]{1,600}")
 
 EDITS = frozenset(("edit", "new"))
 TITLE_TAGS = 5
-_TITLE_WORD = re.compile(r"[^\W\d_][\w'’]{2,49}")
+_TITLE_WORD = re.compile(r"[^\W\d_]{2}[\w'’]{1,48}")
 _WIKI = re.compile(
     r"([a-z]{2,3}|simple)(?:-[a-z-]+)?\.(?:m\.)?"
     r"(?:wikipedia|wiktionary|wikibooks|wikinews|wikiquote|wikisource|wikiversity|wikivoyage)\.org"

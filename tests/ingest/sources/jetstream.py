@@ -175,6 +175,16 @@ def sends(count: int | None = None) -> Behaviour:
     return behave
 
 
+def paced(count: int, then: Behaviour, at_once: int = 50, pause_s: float = 0.02) -> Behaviour:
+    """So many frames, some at once, and then something else."""
+    def behave(host: Jetstream, connection: ServerConnection, frames: Iterator[bytes]) -> None:
+        for _ in range(count // at_once):
+            sends(at_once)(host, connection, frames)
+            host.closing.wait(pause_s)
+        then(host, connection, frames)
+    return behave
+
+
 def cuts(count: int) -> Behaviour:
     """So many frames, and the next one breaks off in its middle."""
     def behave(host: Jetstream, connection: ServerConnection, frames: Iterator[bytes]) -> None:

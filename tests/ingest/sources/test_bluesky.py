@@ -33,13 +33,9 @@ from tests.ingest.sources.jetstream import (
     sends,
     slow,
 )
+from tests.ingest.sources.taking import FAST, WAIT_SECONDS, ids, take
 from tests.search.servers import free_port
 from tests.stack import eventually
-
-FAST = 0.01
-"""Waits are this much shorter."""
-
-WAIT_SECONDS = 30
 
 
 @contextmanager
@@ -51,21 +47,6 @@ def listening(*hosts: Jetstream | str, archived: Sequence[Payload] = (), silence
         yield source
     finally:
         source.close()
-
-
-def take(source: Bluesky, count: int) -> list[Payload]:
-    taken: list[Payload] = []
-
-    def enough() -> bool:
-        taken.extend(source.take([0] * 1000))
-        return len(taken) >= count
-
-    eventually(f"{count} payloads come", enough, WAIT_SECONDS)
-    return taken
-
-
-def ids(payloads: Sequence[Payload]) -> list[str]:
-    return [orjson.loads(payload.body)["data"]["id"] for payload in payloads]
 
 
 def of(*numbers: int) -> list[str]:

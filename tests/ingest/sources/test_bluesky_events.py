@@ -14,13 +14,9 @@ from ingest.sources.base import examine
 from ingest.sources.bluesky_events import ADULT, Event, Notice, Refused, read
 from ingest.sources.live import Broken
 from tests.ingest.sources.jetstream import account, commit, message, post
+from tests.ingest.sources.odd_fields import VALUES, put
 from tests.test_streams import check_flow
 
-VALUES: st.SearchStrategy[Any] = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=20)
-    | st.sampled_from(["porn", "en", "create", "delete", "deleted", "2026-11-27T09:00:00Z", "did:plc:x", "\ud83d"]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3), max_leaves=8,
-)
 PLACES = [
     (), ("$type",), ("payload",), *(("payload", name) for name in (
         "$type", "seq", "did", "time", "rev", "operation", "collection", "rkey", "cid", "record", "account")),
@@ -45,20 +41,6 @@ def whole(kind: str) -> dict[str, Any]:
     made = account(3, "deleted") if kind == "account" else commit(3, kind) if kind != "create" else post(
         3, facets=[facet(0, 3, "cats")], tags=["dogs"], labels={"values": [{"val": "none"}]})
     return json.loads(message({**made, "seq": 9}))
-
-
-def put(frame: Any, place: tuple[Any, ...], value: Any) -> Any:
-    """The frame with another value in that place, if it has it."""
-    if not place:
-        return value
-    inner = frame
-    for name in place[:-1]:
-        if not (name in inner if isinstance(inner, dict) else isinstance(inner, list) and inner and name == 0):
-            return frame
-        inner = inner[name]
-    if isinstance(inner, dict) or (isinstance(inner, list) and inner):
-        inner[place[-1]] = value
-    return frame
 
 
 @given(st.sampled_from(["create", "update", "delete", "account"]), st.sampled_from(PLACES), VALUES)
