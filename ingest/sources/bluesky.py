@@ -18,10 +18,9 @@ from websockets.typing import Subprotocol
 
 from common.settings import Settings
 from common.tweets import rfc3339
-from ingest.sources.agent import USER_AGENT
 from ingest.sources.base import Payload, parse
 from ingest.sources.bluesky_events import POSTS, Event, Notice, Refused, read
-from ingest.sources.live import EARLIEST_US, LOOK_SECONDS, Broken, Interrupted, Live, text_of
+from ingest.sources.live import EARLIEST_US, LOOK_SECONDS, USER_AGENT, Broken, Interrupted, Live, text_of
 
 log = logging.getLogger(__name__)
 

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from importlib.metadata import version
 from typing import Any
 
 from common.tweets import EPOCH
@@ -32,6 +33,9 @@ HEALTHY_SECONDS = 10.0
 
 LOOK_SECONDS = 0.5
 """How often a thread that waits looks whether it is to end."""
+
+USER_AGENT = f"murmuration/{version('murmuration')} (reference streaming application; python)"
+"""Who asks: there are servers that answer nobody who does not say so."""
 
 WITHOUT = "`murmur ingest --source synthetic` sends invented tweets, without a network"
 

@@ -15,9 +15,17 @@ import requests
 
 from common.settings import Settings
 from common.tweets import rfc3339
-from ingest.sources.agent import USER_AGENT
 from ingest.sources.base import Payload, dump, key, parse
-from ingest.sources.live import Broken, Interrupted, Live, identifier, is_address, microseconds, text_of
+from ingest.sources.live import (
+    USER_AGENT,
+    Broken,
+    Interrupted,
+    Live,
+    identifier,
+    is_address,
+    microseconds,
+    text_of,
+)
 from ingest.sources.sse import TooLong, events
 
 log = logging.getLogger(__name__)
