@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import sys
 import threading
 import time
@@ -45,7 +46,8 @@ def record(name: str, minutes: float, out: Path, instance: str | None) -> None:
             count = _record(source, file, time.monotonic() + 60 * minutes, stop)
     finally:
         source.close()
-    click.echo(f"{out}: {count:,} events; `murmur ingest --source replay --speed 1 --timestamps now {out}` plays them")
+    play = f"murmur ingest --source replay --speed 1 --timestamps now {shlex.quote(str(out))}"
+    click.echo(f"{out}: {count:,} events; `{play}` plays them")
 
 
 def _record(source: Source, file: BinaryIO, until: float, stop: threading.Event) -> int:

@@ -47,6 +47,7 @@ def listening(*hosts: Jetstream | str, archived: Sequence[Payload] = (), silence
         yield source
     finally:
         source.close()
+        source._thread.join(WAIT_SECONDS)
 
 
 def of(*numbers: int) -> list[str]:
@@ -138,6 +139,17 @@ def test_hosts_that_do_not_work_are_asked_in_turn(caplog: pytest.LogCaptureFixtu
         listening(closed(), silent, good, silence_s=0.2) as source,
     ):
         assert ids(take(source, 1)) == of(1)
+
+
+def test_a_host_that_sends_nothing_at_first_is_left_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hosts were seen that take connections and send nothing; one that has sent something is waited for longer."""
+    monkeypatch.setattr("ingest.sources.bluesky.FIRST_SECONDS", 0.2)
+    with (
+        Jetstream([], *[falls_silent(0)] * 9) as silent, Jetstream([commit(1)]) as good,
+        listening(silent, good, silence_s=3600) as source,
+    ):
+        assert ids(take(source, 1)) == of(1)
+        assert len(silent.requests) == 1
 
 
 def test_a_host_that_is_not_reached_is_named_with_the_way_out_and_tried_on(caplog: pytest.LogCaptureFixture) -> None:

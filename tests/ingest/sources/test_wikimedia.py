@@ -53,12 +53,12 @@ def of(*numbers: int) -> list[str]:
 def listening(*behaviours: Behaviour, archived: Sequence[Payload] = (), silence_s: float = 20) -> Iterator[
         tuple[Wikimedia, XServer]]:
     with XServer(behaviours) as server:
-        settings = Settings(wikimedia_url=server.url, live_silence_s=silence_s)
-        source = Wikimedia(settings, archived, FAST)
+        source = Wikimedia(Settings(wikimedia_url=server.url, live_silence_s=silence_s), archived, FAST)
         try:
             yield source, server
         finally:
             source.close()
+    source._thread.join(WAIT_SECONDS)  # it hears of it once the server is gone
 
 
 def test_edits_come_as_tweets_of_the_contract() -> None:
