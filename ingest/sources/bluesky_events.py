@@ -20,7 +20,10 @@ GONE = frozenset(("deleted", "takendown", "deactivated"))
 """States of an account whose posts are to be shown no more."""
 
 FACETS = 100
-"""So many of a post's are looked at."""
+"""So many of a post's are looked at, and of the features of each."""
+
+CONTINUATION = bytes(range(0x80, 0xC0))
+"""In UTF-8, the bytes of a character behind its first one."""
 
 DID = re.compile(r"did:[a-z]{1,32}:[A-Za-z0-9._:%-]{1,256}")
 RECORD_KEY = re.compile(r"[A-Za-z0-9._:~-]{1,512}")
@@ -125,8 +128,7 @@ def _payload(data: dict[str, Any], did: str) -> Payload:
 
 def _labels(labels: Any) -> set[str]:
     values = labels.get("values") if isinstance(labels, dict) else None
-    found = values if isinstance(values, list) else []
-    return {text_of(each.get("val")) for each in found if isinstance(each, dict)}
+    return {text_of(each.get("val")) for each in _objects(values)}
 
 
 def _language(langs: Any) -> str:
@@ -138,18 +140,21 @@ def _language(langs: Any) -> str:
 def _hashtags(text: str, record: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Those that are marked in the text, then those beside it, which have an empty place at its end."""
     written = text.encode("utf-8", "surrogatepass")
-    facets = record.get("facets")
-    for facet in islice(facets if isinstance(facets, list) else [], FACETS):
-        features = facet.get("features") if isinstance(facet, dict) else None
-        for feature in islice(features if isinstance(features, list) else [], FACETS):
-            if isinstance(feature, dict) and feature.get("$type") == "app.bsky.richtext.facet#tag":
-                start, end = _place(written, facet.get("index"))
-                if tag := text_of(feature.get("tag")):
-                    yield {"start": start, "end": end, "tag": tag}
-    tags = record.get("tags")
-    for tag in islice(tags if isinstance(tags, list) else [], FACETS):
+    for facet in islice(_objects(record.get("facets")), FACETS):
+        tags = [text_of(feature.get("tag")) for feature in islice(_objects(facet.get("features")), FACETS)
+                if feature.get("$type") == "app.bsky.richtext.facet#tag"]
+        if any(tags):
+            start, end = _place(written, facet.get("index"))
+            yield from ({"start": start, "end": end, "tag": tag} for tag in tags if tag)
+    beside = record.get("tags")
+    for tag in islice(beside if isinstance(beside, list) else [], FACETS):
         if text_of(tag):
             yield {"start": len(text), "end": len(text), "tag": tag}
+
+
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Those of a list; none of what is no list."""
+    return (each for each in (value if isinstance(value, list) else []) if isinstance(each, dict))
 
 
 def _place(written: bytes, index: Any) -> tuple[int, int]:
@@ -166,4 +171,4 @@ def _within(written: bytes, at: Any) -> int:
 
 def _characters(written: bytes) -> int:
     """A byte within a character belongs to it as a whole: those that follow its first one do not count."""
-    return sum(1 for byte in written if byte & 0xC0 != 0x80)
+    return len(written.translate(None, CONTINUATION))
