@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -23,13 +24,16 @@ from common.settings import Settings
 from common.storage.disk import DiskFull
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
-from ingest.manifest import ManifestWriter, RunExists
+from ingest.manifest import ManifestWriter, RunExists, read_manifests
 from ingest.publisher import RESUMABLE, Publisher, Stranded
-from ingest.sources.base import Source
+from ingest.sources.base import Payload, Source
 from middleware.driver import Middleware
 from middleware.registry import connect
 
 log = logging.getLogger(__name__)
+
+LIVE = ("bluesky", "wikimedia")
+"""Sources that others feed without a key."""
 
 SYNTHETIC_RATE = 100.0
 REPORT_SECONDS = 1.0
@@ -38,9 +42,13 @@ GRACE_SECONDS, END_SECONDS = 4.0, 8.0
 
 
 @click.command()
-@click.option("--source", "name", type=click.Choice(["synthetic", "replay", "x"]), help="Where tweets come from.")
+@click.option("--source", "name", type=click.Choice(["synthetic", "replay", *LIVE, "x"]),
+              help="Where tweets come from. Those of bluesky and wikimedia are live and need no key; they go on where "
+                   "their last run ended, as far back as the servers have it.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Tweets per second, on a fixed schedule.  "
-              "[default: 100 for synthetic; as fast as possible for replay]")
+              "[default: 100 for synthetic; as fast as possible for the others]")
+@click.option("--speed", type=click.FloatRange(min=0, min_open=True),
+              help="Of a replay: as far apart as the tweets were written, so many times faster; 1 is as it was.")
 @click.option("--limit", type=click.IntRange(min=1), help="End after so many tweets.")
 @click.option("--path", "paths", type=click.Path(path_type=Path), multiple=True,
               help="File to replay: JSON lines, plain, gzip or zstd. May be given several times.")
@@ -54,22 +62,26 @@ GRACE_SECONDS, END_SECONDS = 4.0, 8.0
 @click.argument("more_paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 @instance_option
 @json_option
-def ingest(name: str | None, rate: float | None, limit: int | None, paths: tuple[Path, ...], timestamps: str,
-           seed: int, payload: str, run: str | None, resume: bool, more_paths: tuple[Path, ...],
+def ingest(name: str | None, rate: float | None, speed: float | None, limit: int | None, paths: tuple[Path, ...],
+           timestamps: str, seed: int, payload: str, run: str | None, resume: bool, more_paths: tuple[Path, ...],
            instance: str | None, as_json: bool) -> None:
     """Send tweets through the pipeline, from a source or as the rest of an interrupted run."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     settings = known(instance)
     if bool(name) == resume:
         raise click.UsageError("give either --source or --resume")
+    if speed and (rate or name != "replay"):
+        raise click.UsageError("--speed is for a replay without --rate")
     stop = threading.Event()
-    _stop_on_signal(stop)
+    stop_on_signal(stop)
     with connect(settings) as middleware:
         if resume:
-            _resume(settings, middleware, stop, as_json)
+            _print_resumed(_resume(settings, middleware, stop, as_json), as_json)
             return
+        if name in LIVE:
+            _end_former(settings, middleware, stop, as_json, str(name))
         run = run or f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-        source = _source(settings, str(name), run, [*paths, *more_paths], timestamps, seed, payload)
+        source = _source(settings, str(name), run, [*paths, *more_paths], timestamps, speed, seed, payload)
         rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
         options = {**source.options(), "rate": rate, "limit": limit}
         producer = middleware.data.producer(RAW)  # fails before there is a run, if it fails
@@ -82,21 +94,34 @@ def ingest(name: str | None, rate: float | None, limit: int | None, paths: tuple
     _print([result], as_json)
 
 
-def _source(settings: Settings, name: str, run: str, paths: list[Path], timestamps: str, seed: int,
-            payload: str) -> Source:
+def _source(settings: Settings, name: str, run: str, paths: list[Path], timestamps: str, speed: float | None,
+            seed: int, payload: str) -> Source:
     """Each source is imported only when it is asked for."""
     if name == "replay":
         from ingest.sources.replay import Replay
         if not paths:
             raise click.UsageError("a replay needs --path FILE")
-        return Replay(paths, timestamps)  # type: ignore[arg-type]
+        return Replay(paths, timestamps, speed)  # type: ignore[arg-type]
     if paths:
         raise click.UsageError("only a replay takes files")
     if name == "x":
         from ingest.sources.x import SampledStream
         return SampledStream(settings)
+    if name in LIVE:
+        from ingest.sources.live import WINDOW
+        from ingest.tail import tail
+        return live(settings, name, tail(settings, name, WINDOW))
     from ingest.sources.synthetic import Synthetic
     return Synthetic(run, seed, payload)  # type: ignore[arg-type]
+
+
+def live(settings: Settings, name: str, archived: Sequence[Payload] = ()) -> Source:
+    """One of LIVE, which goes on behind what was archived."""
+    if name == "wikimedia":
+        from ingest.sources.wikimedia import Wikimedia
+        return Wikimedia(settings, archived)
+    from ingest.sources.bluesky import Bluesky
+    return Bluesky(settings, archived)
 
 
 def _drive(settings: Settings, source: Source | None, publisher: Publisher, manifest: ManifestWriter,
@@ -123,11 +148,23 @@ def _drive(settings: Settings, source: Source | None, publisher: Publisher, mani
             "published": publisher.acknowledged - before}
 
 
-def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, as_json: bool) -> None:
+def _end_former(settings: Settings, middleware: Middleware, stop: threading.Event, as_json: bool, name: str) -> None:
+    """Before a source goes on behind its last archived event, everything up to there is published."""
+    _resume(settings, middleware, stop, as_json, name)
+    if stop.is_set():
+        raise click.Abort
+    for run in read_manifests(settings).values():
+        if run.source == name and not run.finished:
+            raise click.ClickException(f"the run {run.run} takes in {name} already: another one would bring all of it "
+                                       "once more")
+
+
+def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, as_json: bool,
+            of: str | None = None) -> list[dict[str, Any]]:
     from ingest.resume import dead_runs, recover, rest
 
     results = []
-    for manifest in dead_runs(settings):
+    for manifest in dead_runs(settings, of):
         if stop.is_set():
             manifest.close()
             break
@@ -137,6 +174,10 @@ def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, a
             raise click.ClickException(f"run {manifest.manifest.run}: {error}") from error
         source = None if stop.is_set() else rest(manifest.manifest)
         results.append(_drive(settings, source, publisher, manifest, stop, as_json))
+    return results
+
+
+def _print_resumed(results: list[dict[str, Any]], as_json: bool) -> None:
     if not results and not as_json:
         click.echo("no run was interrupted")
         return
@@ -174,10 +215,12 @@ class Reporter:
         line = f"{rate:>9,.0f}/s  {progress.acknowledged:>12,} published  {progress.refused:,} refused"
         if progress.behind_s >= REPORT_SECONDS:
             line += f"  {progress.behind_s:,.1f} s behind schedule"
+        if left_out := [f"{count:,} {reason}" for reason, count in progress.left_out.items() if count]:
+            line += f"  left out: {', '.join(left_out)}"
         click.echo(f"\r\033[K{line}" if self._terminal else line, err=True, nl=not self._terminal)
 
 
-def _stop_on_signal(stop: threading.Event) -> None:
+def stop_on_signal(stop: threading.Event) -> None:
     """The first signal ends the run cleanly, if that can be done in time; a second one ends at once.
 
     Either way the run can be resumed.

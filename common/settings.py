@@ -39,6 +39,7 @@ FACTS_OF_A_RUNNING_INSTANCE = (
 )
 
 HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
+JETSTREAM = re.compile(rf"(wss?://)?({HOST_NAME.pattern})(:\d{{1,5}})?")
 NOT_SAVED = ("home", "x_bearer_token", "jvm_options", "spark_jvm_options")
 
 
@@ -125,6 +126,14 @@ class Settings(Place):
     ingest_max_body_bytes: int = Field(8 << 20, ge=1, description="largest body of POST /api/v1/tweets")
     x_bearer_token: str = Field("", description="token of the X API, for `murmur ingest --source x`")
     x_api_url: str = Field("https://api.x.com", description="where the X API is")
+    bluesky_hosts: str = Field(
+        "jetstream.us-east.bsky.network,jetstream.us-west.bsky.network", validate_default=True,
+        description="Bluesky's Jetstreams, with commas between: hosts, or their ws:// or wss:// addresses"
+    )
+    wikimedia_url: str = Field("https://stream.wikimedia.org", description="where Wikimedia's EventStreams are")
+    live_silence_s: float = Field(
+        60, gt=0, description="a connection of `bluesky` or `wikimedia` that is silent for so long is dead"
+    )
 
     # -- Spark
     trigger_interval_ms: int = Field(600, ge=0, description="interval of enrich's batches; 0: one after the other")
@@ -212,6 +221,19 @@ class Settings(Place):
         if wrong := [name for name in names if not HOST_NAME.fullmatch(name)]:
             raise ValueError(f"{wrong[0]!r} is no name of a host")
         return value
+
+    @field_validator("bluesky_hosts")
+    @classmethod
+    def _jetstreams(cls, value: str) -> str:
+        names = _listed(value)
+        if not names or (wrong := [name for name in names if not JETSTREAM.fullmatch(name)]):
+            raise ValueError(f"{wrong[0]!r} is no host" if names else "no host is left: give one at least")
+        return value
+
+    @property
+    def bluesky_host_names(self) -> list[str]:
+        """Those of `bluesky_hosts`, in the order in which they are tried."""
+        return _listed(self.bluesky_hosts)
 
     @property
     def host_names(self) -> list[str]:

@@ -75,6 +75,12 @@ class Ingest(Struct, gc=False):
     seq: Long
 
 
+class RawIngest(Ingest, gc=False):
+    """The stamp in `tweets-raw`; *enrich* passes on that of `Ingest`."""
+
+    position: str = ""  # where the source goes on with this event, if it can; not there otherwise
+
+
 class Oversize(TypedDict):
     bytes: int
     sha256: str
@@ -83,7 +89,7 @@ class Oversize(TypedDict):
 class RawEvent(TypedDict):
     """Event of `tweets-raw`: X's v2 payload beside the stamp, or what stands for an unusable payload."""
 
-    ingest: Ingest
+    ingest: RawIngest
     data: NotRequired[dict[str, Any]]
     includes: NotRequired[dict[str, Any]]
     raw_base64: NotRequired[str]

@@ -7,7 +7,7 @@ import math
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from common.settings import Settings
@@ -31,13 +31,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Progress:
-    """`behind_s`: how long ago the next event to take was due; `sending`: whether the middleware is taking events."""
+    """`behind_s`: how long ago the next event to take was due; `sending`: whether the middleware is taking events;
+    `left_out`: what came and is no payload, by the reason why."""
 
     taken: int
     acknowledged: int
     refused: int
     behind_s: float
     sending: bool
+    left_out: Mapping[str, int]
 
 
 class Ingester:
@@ -101,7 +103,7 @@ class Ingester:
     def progress(self) -> Progress:
         behind = self.pacer.behind_us(time.time_ns() // 1000) / 1e6
         by = self._publisher
-        return Progress(self._taken, by.acknowledged, by.refused, behind, by.sending)
+        return Progress(self._taken, by.acknowledged, by.refused, behind, by.sending, self._source.left_out())
 
     def _is_complete(self) -> bool:
         return self.limit is not None and self._taken >= self.limit

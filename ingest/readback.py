@@ -72,8 +72,8 @@ def published(
     not found. Raises Unreachable after `timeout` seconds, and what else the middleware raises.
     """
     group = f"readback-{uuid.uuid4().hex[:12]}"
-    stamp = re.compile(rb'\{"ingest":\{"sent_at_us":-?\d+,"source":"[^"]*","run":%b,"seq":(\d+)\}'
-                       % re.escape(orjson.dumps(run)))
+    stamp = re.compile(rb'\{"ingest":\{"sent_at_us":-?\d+,"source":"[^"]*","run":%b,"seq":(\d+)'
+                       rb'(?:,"position":"[^}]*")?\}' % re.escape(orjson.dumps(run)))
     deadline = time.monotonic() + timeout
     return {seq for seq in _read(middleware, group, stamp, after, deadline) if seq >= from_seq}
 

@@ -77,7 +77,7 @@ def rest(run: Manifest) -> Source | None:
     if run.source == Synthetic.name and options.get("limit"):
         source = Synthetic(run.run, options["seed"], options["payload"])
     elif run.source == Replay.name:
-        source = Replay([Path(path) for path in options["path"]], options["timestamps"])
+        source = Replay([Path(path) for path in options["path"]], options["timestamps"], options.get("speed"))
     if source:
         source.skip(run.archived)
     return source

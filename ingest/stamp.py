@@ -13,7 +13,8 @@ from common.tweets import rfc3339
 from ingest.sources.base import Payload, dump, examine, parse
 
 ARCHIVED = re.compile(
-    rb'\{"ingest":\{"sent_at_us":-?[0-9]+,"source":"[^"\\]*","run":"[^"\\]*","seq":[0-9]+\},"payload(_base64)?":'
+    rb'\{"ingest":\{"sent_at_us":-?[0-9]+,"source":"[^"\\]*","run":"[^"\\]*","seq":[0-9]+(?:,"position":"[^}]*")?\},'
+    rb'"payload(_base64)?":'
 )
 """How `Stamper.line` begins."""
 
@@ -36,7 +37,7 @@ class Stamper:
     def event(self, seq: int, sent_at_us: int, payload: Payload) -> bytes:
         """The event of `tweets-raw`; what stands for a payload that is unusable or too large, where it is."""
         tweet = payload.tweet
-        stamp = b'{"ingest":{"sent_at_us":%d%b%d}' % (sent_at_us, self._middle, seq)
+        stamp = self._stamp(seq, sent_at_us, payload.position)
         if tweet is None:
             event = b'%b,"raw_base64":"%b"}' % (stamp, base64.b64encode(payload.body))
         elif len(tweet) > 2:
@@ -50,10 +51,17 @@ class Stamper:
 
     def line(self, seq: int, sent_at_us: int, payload: Payload) -> bytes:
         """The line of the archive: the stamp and the payload as it came."""
-        stamp = b'{"ingest":{"sent_at_us":%d%b%d}' % (sent_at_us, self._middle, seq)
+        stamp = self._stamp(seq, sent_at_us, payload.position)
         if payload.tweet is None or b"\n" in payload.body:
             return b'%b,"payload_base64":"%b"}\n' % (stamp, base64.b64encode(payload.body))
         return b'%b,"payload":%b}\n' % (stamp, payload.body)
+
+    def _stamp(self, seq: int, sent_at_us: int, position: str) -> bytes:
+        """The beginning of an event or a line; its first closing brace ends the stamp."""
+        if not position:
+            return b'{"ingest":{"sent_at_us":%d%b%d}' % (sent_at_us, self._middle, seq)
+        written = orjson.dumps(position).replace(b"}", b"\\u007d")
+        return b'{"ingest":{"sent_at_us":%d%b%d,"position":%b}' % (sent_at_us, self._middle, seq, written)
 
 
 def read_line(line: bytes) -> Archived | None:
@@ -64,22 +72,22 @@ def read_line(line: bytes) -> Archived | None:
     stamp = parse(line[len(b'{"ingest":'):end])
     if not isinstance(stamp, dict):
         return None
-    seq, sent_at_us = stamp.get("seq"), stamp.get("sent_at_us")
+    seq, sent_at_us, position = stamp.get("seq"), stamp.get("sent_at_us"), stamp.get("position", "")
     name, _, body = line[end + 1:-2].partition(b":")
-    if not (isinstance(seq, int) and isinstance(sent_at_us, int)):
+    if not (isinstance(seq, int) and isinstance(sent_at_us, int) and isinstance(position, str)):
         return None
     if name == b'"payload_base64"':
         try:
             body = base64.b64decode(body.strip(b'"'), validate=True)
         except ValueError:
             return None
-    return Archived(seq, sent_at_us, examine(body))
+    return Archived(seq, sent_at_us, examine(body)._replace(position=position))
 
 
 def payload_of(line: bytes) -> Payload:
     """The payload of a line from outside, which may be one of an archive: then the one that was archived."""
     if ARCHIVED.match(line) and (entry := read_line(line)):
-        return entry.payload
+        return entry.payload._replace(position="")  # where another source would go on
     return examine(line)
 
 

@@ -170,6 +170,14 @@ def test_synthetic_and_real_tweets_flow_as_described(size: Any) -> None:
     assert {check_flow(tweet).stream for tweet in tweets} == {ENRICHED}
 
 
+def test_a_position_stays_in_the_first_stream() -> None:
+    for line in (ROOT / "tests/data/tweets.jsonl").read_bytes().splitlines():
+        outcome = check_flow(examine(line)._replace(position='[{"offset":5}]'))
+        assert (outcome.stream, outcome.reason) == (ENRICHED, None)
+        assert b"position" not in outcome.event[:outcome.event.index(b'"author_id"')]
+    assert check_flow(examine(b"no json")._replace(position="host 1 2")).reason == "not-json"
+
+
 def test_odd_payloads_flow_as_described() -> None:
     outcomes = [check_flow(examine(body)) for body in islice(payloads(11), 3000)]
     assert {outcome.reason for outcome in outcomes} == {None, *get_args(Reason)} - {"unreadable"}

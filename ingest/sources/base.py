@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
 import orjson
@@ -20,18 +20,23 @@ RESERVED = frozenset(("ingest", "raw_base64", "oversize"))
 KEY_CHARACTERS = 64
 """An author is known by at most so many characters; those of X have 19 digits."""
 
+AUTHORS = (("data", "author_id"), ("data", "delete", "tweet", "author_id"), ("data", "user_delete", "user", "id"))
+"""Where a payload tells its author: a tweet, the deletion of one, that of an account."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Payload(NamedTuple):
     """One tweet as it came. `tweet` is the JSON object to publish, None if `body` cannot be published as one.
 
-    `author_id` is the routing key, which every middleware can take.
+    `author_id` is the routing key, which every middleware can take. `position` is where a source goes on that can be
+    had from there again: the event of this payload is then the first to come. Empty: it cannot.
     """
 
     body: bytes
     tweet: bytes | None
     author_id: str
+    position: str = ""
 
 
 class Source(ABC):
@@ -57,6 +62,10 @@ class Source(ABC):
         """What makes the same source again; JSON."""
         return {}
 
+    def left_out(self) -> Mapping[str, int]:
+        """How much of what came is no payload, by the reason why; may be asked while the source is taken from."""
+        return {}
+
     def close(self) -> None:  # noqa: B027  (most sources hold nothing open)
         """Ends what feeds the source."""
 
@@ -72,12 +81,21 @@ def examine(body: bytes) -> Payload:
         tweet = dump({name: value for name, value in parsed.items() if name not in RESERVED})
     elif not parsed:
         tweet = b"{}"
-    data = parsed.get("data")
-    author_id = data.get("author_id") if isinstance(data, dict) else None
-    return Payload(body, tweet, _key(author_id) if isinstance(author_id, str) else "")
+    return Payload(body, tweet, key(_author(parsed)))
 
 
-def _key(text: str) -> str:
+def _author(parsed: dict[str, Any]) -> str:
+    """Of a tweet, or of what a deletion is about, which so comes behind it; empty where it is no string."""
+    for path in AUTHORS:
+        value: Any = parsed
+        for name in path:
+            value = value.get(name) if isinstance(value, dict) else None
+        if isinstance(value, str):
+            return value
+    return ""
+
+
+def key(text: str) -> str:
     """A routing key: such as UTF-8 can hold, and of bounded length."""
     text = text[:KEY_CHARACTERS]
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
 from flask import Flask
 
+from common.tweets import RAW
 from ingest.endpoint import http, inbox
 from tests.ingest.over_memory import memory, settings_in
 from tests.memory import Memory, MemoryProducer
@@ -39,5 +41,29 @@ def stuck() -> None:
     ingest.ingest(["--source", "synthetic", "--rate", "1000", "--run", "stuck"])
 
 
+def outlived(hosts: str) -> None:
+    """`murmur ingest --source bluesky` on a middleware that outlives the process: it keeps what it took in a file."""
+    from cli import ingest
+    home = Path(os.environ["HOME_OF_THE_TEST"])
+    settings = settings_in(home, bluesky_hosts=hosts)
+    middleware, kept = memory(settings), home / KEPT
+    with middleware.data.producer(RAW) as producer:
+        for line in kept.read_bytes().splitlines() if kept.exists() else []:
+            key, _, event = line.partition(b" ")
+            producer.send(key.decode(), event)
+    send = MemoryProducer.send
+
+    def keep(producer: MemoryProducer, key: str, event: bytes) -> None:
+        send(producer, key, event)
+        with kept.open("ab") as file:
+            file.write(b"%b %b\n" % (key.encode(), event))
+    MemoryProducer.send = keep  # type: ignore[method-assign]
+    ingest.connect = lambda _: middleware  # type: ignore[attr-defined]
+    ingest.known = lambda _: settings  # type: ignore[attr-defined]
+    ingest.ingest(["--source", "bluesky"])
+
+
+KEPT = "stream"
+
 if __name__ == "__main__":
-    stuck()
+    stuck() if len(sys.argv) == 1 else outlived(sys.argv[1])

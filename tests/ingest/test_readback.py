@@ -33,6 +33,14 @@ def test_two_publishers_do_not_wait_for_each_other(middleware: Memory) -> None:
     assert published(middleware, "run-1", 0) == set(range(20))
 
 
+def test_events_of_a_source_with_positions_are_found(middleware: Memory) -> None:
+    with middleware.data.producer(RAW) as producer:
+        for seq, position in enumerate(["host 1 2", '[{"topic":"a}"}]', ""]):
+            payload = examine(b'{"data":{}}')._replace(position=position)
+            producer.send("", Stamper("test", RUN, 1 << 20).event(seq, 5, payload))
+    assert published(middleware, RUN, 0) == {0, 1, 2}
+
+
 def test_an_empty_stream_holds_nothing(middleware: Memory) -> None:
     assert published(middleware, RUN, 0) == set()
     assert middleware.logs[RAW].groups == {}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.sources.base import examine
-from ingest.stamp import Stamper, created_now, read_line
+from ingest.stamp import Archived, Stamper, created_now, payload_of, read_line
 
 STAMPER = Stamper("replay", "run-1", 4096)
 STAMP = {"sent_at_us": 5, "source": "replay", "run": "run-1", "seq": 7}
@@ -24,6 +24,23 @@ def test_the_stamp_stands_beside_the_payload() -> None:
     assert event(orjson.dumps(tweet)) == {"ingest": STAMP, **tweet}
     assert event(b" {} \r\n") == {"ingest": STAMP}
     assert examine(orjson.dumps(tweet)).author_id == "9"
+
+
+@given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=50), st.sampled_from([b"{}", b"[]", b'{"a":1}']))
+def test_a_position_stands_last_in_the_stamp_and_comes_back_from_the_archive(position: str, body: bytes) -> None:
+    payload = examine(body)._replace(position=position)
+    stamped = STAMPER.event(7, 5, payload)
+    assert orjson.loads(stamped)["ingest"] == {**STAMP, "position": position}
+    assert orjson.loads(stamped[len(b'{"ingest":'):stamped.index(b"}") + 1])["position"] == position
+    line = STAMPER.line(7, 5, payload)
+    assert read_line(line) == Archived(7, 5, payload)
+    assert payload_of(line) == examine(body)  # a replay goes on nowhere else
+
+
+def test_a_deletion_has_the_key_of_the_author_whose_posts_it_is_about() -> None:
+    assert examine(b'{"data":{"delete":{"tweet":{"id":"1","author_id":"9"}}}}').author_id == "9"
+    assert examine(b'{"data":{"user_delete":{"user":{"id":"9"}}}}').author_id == "9"
+    assert examine(b'{"data":{"delete":[],"user_delete":{"user":5}}}').author_id == ""
 
 
 @pytest.mark.parametrize("body", UNUSABLE)

@@ -1,9 +1,10 @@
-"""A local stand-in for X's sampled stream that speaks chunked HTTP and misbehaves as it is told."""
+"""A local stand-in for a stream over chunked HTTP, as X's and Wikimedia's are, that misbehaves as it is told."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self
 
@@ -18,6 +19,7 @@ class Stream(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self.server.requests.append((self.path, self.headers.get("Authorization", "")))
+        self.server.headers.append(self.headers)
         self.close_connection = True
         self.server.next_behaviour()(self)
 
@@ -44,6 +46,7 @@ class XServer(ThreadingHTTPServer):
     def __init__(self, behaviours: Iterable[Behaviour]) -> None:
         super().__init__(("127.0.0.1", 0), Stream)
         self.requests: list[tuple[str, str]] = []
+        self.headers: list[Message] = []
         self.closing = threading.Event()
         self._behaviours = iter(behaviours)
 
