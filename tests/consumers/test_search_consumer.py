@@ -68,7 +68,7 @@ def test_from_events_to_hits(make, settings: Settings) -> None:
     first = tweets.search("goals in the last minutes @somebody https://t.co/x", limit=2)[0]
     assert {k: v for k, v in first.items() if k != "distance"} == {
         "tweet_id": "0", "text": "Two goals in the last ten minutes 0", "created_at": "2026-03-01T10:00:00.250Z",
-        "author_id": "7", "lang": "en", "hashtags": [],
+        "author_id": "7", "lang": "en", "hashtags": [], "source": "test", "url": None,
     }
     assert 0 < first["distance"] < 0.5
     assert tweets.search("sourdough", limit=1)[0]["tweet_id"] == "2"
