@@ -210,8 +210,8 @@ class Store:
             for run, *numbers in rows:
                 of_runs.setdefault(run, []).append(tuple(numbers))
             for run, numbers in of_runs.items():
-                *columns_of_run, forgotten = np.array(numbers, np.int64).T
-                yield run, RunRows(*columns_of_run, forgotten.astype(bool))
+                positions, seqs, tweet_ids, forgotten = np.array(numbers, np.int64).T
+                yield run, RunRows(positions, seqs, tweet_ids, forgotten.astype(bool))
 
     def held(self) -> Held:
         """Rows and their bound; what the database does not say now is None."""
