@@ -188,6 +188,20 @@ def prune(settings: Settings) -> None:
         _remove(path)
 
 
+def watch(settings: Settings) -> None:
+    """Begins to look for what is too old, in a thread of its own that ends with the process: nobody may be writing."""
+    threading.Thread(target=_watch, args=(settings,), name="archive-age", daemon=True).start()
+
+
+def _watch(settings: Settings) -> None:
+    while True:
+        try:
+            _prune_live(settings)
+        except Exception as error:
+            log.warning("what is too old stays in the archive for now: %s", error)
+        time.sleep(TIDY_SECONDS)
+
+
 def _prune_live(settings: Settings) -> None:
     """Removes what live sources sent `live_archive_kept_h` ago. Nobody writes to a file that is so old any more."""
     written_before_ns = time.time_ns() - int(_kept_s(settings) * (1 - 1 / FILES_PER_AGE) * 1e9)
