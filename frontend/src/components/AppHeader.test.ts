@@ -29,7 +29,8 @@ it('tells a durability that the server was asked for from one that was only conf
 })
 
 it('says how many replicas are configured, which is not how many there are', () => {
-  expect(told({ durability: 'fsync', durability_asked: true }, 3)[0]).toBe('on kafka · fsync · live: x · 3 replicas, configured')
+  expect(told({ durability: 'fsync', durability_asked: true }, 3)[0])
+    .toBe('on kafka · fsync · live: x · 3 replicas, configured')
 })
 
 it('says that a durability is unknown', () => {
