@@ -352,8 +352,9 @@ def test_a_live_source_begins_another_file_in_time(settings: Settings, monkeypat
     for source, expected in (("bluesky", 2), ("synthetic", 1)):
         archive = Archive(roomy, source, source)
         archive.append(lines(0, 1), 0)
+        an_hour_later = time.time() + 3601
         with monkeypatch.context() as later:
-            later.setattr(time, "time", lambda at=time.time(): at + 3601)
+            later.setattr(time, "time", lambda at=an_hour_later: at)
             archive.append(lines(1, 1), 1)
             archive.append(lines(2, 1), 2)
         archive.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,7 @@ def test_any_order_with_any_repeats_in_any_batches(
     try:
         visible: set[int] = set()
         edges = sorted({0, len(order), *(cut for cut in cuts if cut < len(order))})
-        for first, end in zip(edges, edges[1:], strict=False):
+        for first, end in pairwise(edges):
             stored = store.insert([EVENTS[n] for n in order[first:end]])
             visible = (visible | (stored.new - stored.blank)) - stored.forgotten.keys()
         rows = store.get(list(EVENTS))

@@ -13,8 +13,8 @@ it.each([
 
 it.each([
   ['https://example.org/1', true], ['http://example.org', true], ['javascript:alert(1)', false],
-  ['java\nscript:alert(1)', false], [' https://example.org', false], ['data:text/html,x', false], ['//example.org', false],
-  ['', false], [null, false],
+  ['java\nscript:alert(1)', false], [' https://example.org', false], ['data:text/html,x', false],
+  ['//example.org', false], ['', false], [null, false],
 ])('links to %s: %s', (url, does) => {
   expect(linkable(url)).toBe(does ? url : null)
 })
