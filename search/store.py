@@ -23,7 +23,16 @@ from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import EnrichedTweet
 from search import deletions
-from search.table import by_author, by_forgotten, by_position, deleted_accounts, is_forgotten, row_of, tweets
+from search.table import (
+    blank_row,
+    by_author,
+    by_forgotten,
+    by_position,
+    deleted_accounts,
+    is_forgotten,
+    row_of,
+    tweets,
+)
 
 IDS_PER_QUERY = 10_000
 POSITIONS_PER_QUERY = 20_000
@@ -246,7 +255,8 @@ class Store:
             return {}
         oldest, newest = connection.execute(_ENDS).one()
         begin, now = (newest or 0) + 1, time.time_ns() // 1000
-        rows = [row_of(tweet, position, now, tweet.tweet_id in blank) for position, tweet in enumerate(new, begin)]
+        rows = [row_of(tweet, position, now) if tweet.tweet_id not in blank else blank_row(tweet, position, now)
+                for position, tweet in enumerate(new, begin)]
         connection.exec_driver_sql(self._insert, rows)
         self._evict(connection, oldest or 1, begin + len(new) - 1, EVICTION_FACTOR * len(new))
         return {tweet.tweet_id: position for position, tweet in enumerate(new, begin)}
@@ -287,9 +297,9 @@ def _engine(url: str) -> Engine:
 def _configure_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None
     # A page holds 20 tweets instead of 5: less of it stays empty, and there is less to write. Must come first. Texts
-    # that go are written over in the pages that stay.
+    # that go are written over.
     for pragma in ("page_size = 16384", "busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL",
-                   "secure_delete = FAST"):
+                   "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

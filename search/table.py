@@ -70,27 +70,31 @@ def _since_epoch_us(written: str) -> int:
     return since_epoch_us
 
 
-def row_of(tweet: EnrichedTweet, position: int, stored_at_us: int, forgotten: bool = False) -> tuple[Any, ...]:
-    """A tweet, or the blank row of one, in the order of the table's columns. Raises as `created_at_us` does."""
-    texts = (
-        (BLANK["author_id"], storable(tweet.lang), BLANK["text"], BLANK["clean_text"], BLANK["hashtags"])
-        if forgotten else
-        (storable(tweet.author_id), storable(tweet.lang), storable(tweet.text), storable(tweet.clean_text),
-         orjson.dumps(tweet.hashtags).decode())
-    )
+def row_of(tweet: EnrichedTweet, position: int, stored_at_us: int) -> tuple[Any, ...]:
+    """A tweet, in the order of the table's columns. Raises as `created_at_us` does."""
     return (
         tweet.tweet_id,
         position,
         created_at_us(tweet),
-        *texts,
+        storable(tweet.author_id),
+        storable(tweet.lang),
+        storable(tweet.text),
+        storable(tweet.clean_text),
+        orjson.dumps(tweet.hashtags).decode(),
         tweet.late,
         storable(tweet.ingest.run),
         tweet.ingest.seq,
         stored_at_us,
         storable(tweet.ingest.source),
-        BLANK["url"] if forgotten else storable(tweet.url),
-        forgotten,
+        tweet.url and storable(tweet.url),
+        False,
     )
+
+
+def blank_row(tweet: EnrichedTweet, position: int, stored_at_us: int) -> tuple[Any, ...]:
+    """What is stored of a tweet that is forgotten, or of a deletion."""
+    row = row_of(tweet, position, stored_at_us)
+    return tuple(BLANK.get(column.name, value) for column, value in zip(tweets.columns, row, strict=True))
 
 
 def account_of(author_id: str) -> str:
