@@ -157,7 +157,7 @@ class ResultCache:
         self._asked = [text, query.limit, query.lang, since.timestamp() if since else None]
         self._redis, self._prefix, self._expiry_s = redis, settings.redis_prefix, settings.search_cache_s
         self._key: str | None = None
-        """None: Redis is away."""
+        """None: Redis is away, or was not asked yet."""
 
     def get(self) -> list[FoundTweet] | None:
         """To be asked before a search, whose result then counts as of this moment."""
