@@ -19,6 +19,8 @@ from common.tweets import ENRICHED, REJECTED, RejectedEvent, enriched_tweet, rfc
 from consumers import search as search_module
 from consumers.runner import Runner, Stopping
 from consumers.search import Search, index_rows, reconcile
+from ingest.sources.base import examine
+from ingest.stamp import Stamper
 from search import cached_results, milvus_rows
 from search import index as index_module
 from search.encoder import Encoder
@@ -26,6 +28,7 @@ from search.index import Index, IndexDown
 from search.milvus_rows import WireChanged, WriteRequest
 from search.query import DependencyDown, TweetSearch
 from search.store import Store
+from spark_jobs.accept_or_reject import Rules, enrich_event
 from tests.consumers.events import spoilt_json
 from tests.memory import Memory
 from tests.search.samples import tweet
@@ -275,6 +278,27 @@ def test_what_is_deleted_leaves_index_and_database(make, settings: Settings) -> 
     consumer.handle([post(8, "bob"), account_deletion(104)], place)
     assert visible(settings) == {8}
     assert {hit["tweet_id"] for hit in TweetSearch.open(settings).search("storm goals", 10)} == {"8"}
+
+
+def test_payloads_of_a_source_and_their_deletions(make, settings: Settings) -> None:
+    """As *enrich* makes events of them."""
+    rules, stamper, at = Rules(1 << 20, 600, 120, 100), Stamper("bluesky", "r", 1 << 20), "2026-11-18T11:06:40.000Z"
+    payloads: list[dict] = [
+        {"id": str(n), "text": TEXTS[n % 3], "author_id": f"did:plc:{n % 4}", "created_at": at,
+         "url": f"https://example.org/{n}"} for n in range(1, 41)]
+    payloads += [{"delete": {"event_at": at, "tweet": {"id": str(n), "author_id": f"did:plc:{n % 4}"}}}
+                 for n in range(1, 11)]
+    payloads.append({"user_delete": {"event_at": at, "user": {"id": "did:plc:3"}}})
+    raw = [stamper.event(seq, 1_795_000_000_000_000, examine(orjson.dumps({"data": data})))
+           for seq, data in enumerate(payloads)]
+    outcomes = [enrich_event(event, rules, 1_795_000_000_000_000) for event in raw]
+    assert {outcome.stream for outcome in outcomes} == {ENRICHED}
+    consumer = make()
+    for start in range(0, len(outcomes), 7):
+        consumer.handle([outcome.event for outcome in outcomes[start : start + 7]], place)
+    assert visible(settings) == {n for n in range(11, 41) if n % 4 != 3}
+    store = Store.open(settings)
+    assert [sorted(rows.seqs.tolist()) for rows in store.run_seqs("r")] == [list(range(51))]
 
 
 def test_nothing_is_outdated_where_nothing_was_shown(make, settings: Settings) -> None:
