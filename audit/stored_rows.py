@@ -117,7 +117,8 @@ class Rows:
     def _indexed(self, judged: Sequence[RunLedger], stored: Sequence[Finding]) -> list[Finding]:
         """The ids of the index are read first: what is newer than they are is looked for in the next round.
 
-        It is not to hold a row whose tweet no event brought: that is a repeat in the database.
+        It is not to hold a row whose tweet no event brought: that is a repeat in the database. Nor one that is
+        forgotten: such a row is found where the index does not have it, and missing as long as it does.
         """
         ids, counts = np.unique(np.fromiter(self._index.ids(), np.int64), return_counts=True)
         horizon = self._index.horizon(self._store.newest_position())
@@ -129,8 +130,10 @@ class Rows:
             of_run, own = kept[ledger.number], rows.seqs < ledger.acknowledged
             present = np.isin(rows.tweet_ids, ids)
             of_run.count += int(own.sum())
+            of_run.forgotten += int((own & rows.forgotten).sum())
             of_run.first = min(of_run.first, int(rows.seqs.min()))
-            absent = dict(zip(rows.tweet_ids[own & ~present].tolist(), rows.seqs[own & ~present].tolist(), strict=True))
+            wrong = own & (present == rows.forgotten)
+            absent = dict(zip(rows.tweet_ids[wrong].tolist(), rows.seqs[wrong].tolist(), strict=True))
             of_run.missing += [absent[tweet] for tweet in self._scratch.known(list(absent))]
             of_run.twice += int((counts[np.searchsorted(ids, rows.tweet_ids[own & present])] - 1).sum())
         return [self._indexed_of(ledger, finding, kept[ledger.number], ids)
@@ -148,14 +151,16 @@ class Rows:
             else:
                 missing.append(event.seq)
         aged_out = ledger.tweets - ledger.already_known - stored.missing - kept.count + older
-        return ledger.check_indexed(stored, sorted(missing), kept.twice, max(0, aged_out))
+        return ledger.check_indexed(stored, sorted(missing), kept.twice, max(0, aged_out), kept.forgotten)
 
 
 @dataclass
 class Kept:
-    """A run's rows that are new enough for the index: how many, the lowest number, and what the index has of them."""
+    """A run's rows that are new enough for the index: how many, how many of them are forgotten, the lowest number, and
+    what the index has of them."""
 
     count: int = 0
+    forgotten: int = 0
     first: int = sys.maxsize
     missing: list[int] = field(default_factory=list)
     twice: int = 0

@@ -37,9 +37,9 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
 
     Judges what was acknowledged when it began, whatever is published meanwhile, and waits until nothing of that is
     missing or the timeout has passed. Expected is what was found, already known (another event brought the tweet
-    before) or missing. What aged out of a store that has reached its bound was there, and counts as found. What was
-    given up (`murmur accept-loss`) is lost to retention, and what a reader could not read is parked: neither is
-    expected behind that reader.
+    before) or missing. What aged out of a store that has reached its bound was there, and counts as found. So does what
+    was deleted: its row is blank, and the index does not have it. What was given up (`murmur accept-loss`) is lost to
+    retention, and what a reader could not read is parked: neither is expected behind that reader.
 
     \b
     Ends with status

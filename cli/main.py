@@ -26,7 +26,9 @@ EXPECTED = (
 )
 """Errors whose message says everything, the way out included."""
 
-COMMANDS = ("up", "down", "status", "logs", "ingest", "record", "audit", "accept-loss", "load", "run", "ready")
+COMMANDS = (
+    "up", "down", "status", "logs", "ingest", "record", "audit", "accept-loss", "forget", "load", "run", "ready",
+)
 
 MANAGED = ("up", "down", "status", "logs", "accept-loss")
 """Those that ask the process manager, or read what it keeps."""

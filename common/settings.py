@@ -119,6 +119,9 @@ class Settings(Place):
     # -- ingest
     archive_max_bytes: int = Field(4 << 30, ge=1, description="bound of the archive; oldest finished files go first")
     archive_rotate_bytes: int = Field(64 << 20, ge=1, description="size at which a file is closed and compressed")
+    live_archive_kept_h: int = Field(
+        24, ge=1, description="hours for which the archive keeps what live sources sent: bluesky, wikimedia and x"
+    )
     manifests_max: int = Field(
         10_000, ge=1, description="bound of the manifests; the oldest finished runs without archive are forgotten first"
     )

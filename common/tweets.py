@@ -96,10 +96,17 @@ class RawEvent(TypedDict):
     oversize: NotRequired[Oversize]
 
 
-class EnrichedTweet(Struct, gc=False):
-    """Event of `tweets-enriched`. `created_at` is RFC 3339 in UTC with milliseconds, as X writes it.
+Deletes = Literal["", "tweet", "author"]
+"""What an event of `tweets-enriched` deletes: nothing, for it is a tweet; one; all that its author wrote until then."""
 
-    What *trending* reads comes first: of the rest it reads nothing.
+
+class EnrichedTweet(Struct, gc=False, omit_defaults=True):
+    """Event of `tweets-enriched`: a tweet, or a deletion. `created_at` is RFC 3339 in UTC with milliseconds, as X
+    writes it.
+
+    What *trending* reads comes first: of the rest it reads nothing. A deletion is `late`, without text and hashtags,
+    so that it passes by everybody who counts. Its `tweet_id` is its own, `created_at` the moment of the deletion, and
+    `author_id` whose tweets they are.
     """
 
     tweet_id: Long
@@ -111,6 +118,9 @@ class EnrichedTweet(Struct, gc=False):
     lang: str
     text: str
     clean_text: str
+    url: str = ""
+    deletes: Deletes = ""
+    deleted_id: Long = 0  # of `deletes` "tweet"
 
 
 class RejectedEvent(Struct, gc=False):

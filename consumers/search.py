@@ -7,6 +7,18 @@ kill at any point loses nothing and repeats nothing. What one of the servers los
 New to the database means that no other member has it, as long as this one has its share. A process that stood still may
 have lost that in between: so rows that are not sent soon are upserted, and after a commit that was refused, which tells
 surely, all that were inserted. A row may be there twice only in between.
+
+A deletion makes rows blank in the database, in the transaction that stores it, then takes them out of the index, then
+outdates cached results, and then it is committed. Another member may be at the same tweet, whatever came between:
+
+- It stores the tweet after the deletion: the tweet is known, and stays blank; or the account is known to be deleted.
+- It has stored the tweet, and writes it into the index after the deletion took it out. Whoever writes into the index
+  looks into the database afterwards, and takes out what is blank there by then. What is not blank yet, the deletion
+  will take out: it looks after it has made it blank, and by then the row is in the index.
+
+A kill in between: the events come again. A deletion is known then, and takes the tweet that it names out of the index
+once more. Which rows an account had nobody can tell once they are blank: but who was killed starts again, with an
+index that is compared with the database.
 """
 
 from __future__ import annotations
@@ -18,6 +30,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TypeVar
 
+import redis
+
 from common.settings import Settings
 from common.slowdown import delay_us, slow_down
 from common.telemetry.reports import StageTelemetry
@@ -26,10 +40,11 @@ from consumers.parking import Parking, readable
 from consumers.runner import main
 from middleware.driver import Middleware
 from middleware.registry import connect
+from search import cached_results
 from search.encoder import Encoder
 from search.index import INSERT_ROWS, Index, IndexDown
 from search.milvus_rows import IndexRows, boottime_s
-from search.store import Store
+from search.store import Store, Stored
 from search.table import created_at_us
 
 log = logging.getLogger(__name__)
@@ -50,6 +65,7 @@ SURELY_NEW_S = 5.0
 """How long after a row was stored no other member has its event: less than the session or the lease of a member."""
 
 ROWS_PER_REPAIR = 2000
+REDIS_TIMEOUT_S = 5.0
 
 
 class Search:
@@ -64,7 +80,15 @@ class Search:
         reconcile(self._store, self._index, self._encoder)
         self._suspect = False
         self._inserted: list[int] = []
-        """Ids that the last `handle` found new."""
+        """Ids that the last `handle` found new, and gave to the index."""
+        self._positions: list[int] = []
+        """Those of them in the store."""
+        self._forgotten: dict[int, int] = {}
+        """Tweet id → position of blank rows that the index may have; kept until it has them no more."""
+        self._outdated = False
+        """Whether cached results may show what is forgotten."""
+        self._redis = redis.Redis.from_url(settings.redis_address, socket_timeout=REDIS_TIMEOUT_S)
+        self._prefix = settings.redis_prefix
         self._delay_us = delay_us(settings, "searchable")
         self._telemetry = StageTelemetry(
             settings.redis_address, settings.redis_prefix, "searchable", f"{GROUP}-{member}"
@@ -76,11 +100,12 @@ class Search:
         tweets, refused = readable(events, storable_tweet)
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         known: list[int] = []
-        self._inserted = []
+        self._inserted, self._positions = [], []
         with self._suspecting():
             self._index.insert(self._stored(tweets, known))
             if known:
-                self._index.upsert([index_rows(self._store, self._encoder, known)])
+                write_again(self._store, self._index, self._encoder, known)
+            self._forget()
         slow_down(self._delay_us, len(tweets))
         self._telemetry.record([tweet.ingest.sent_at_us for tweet in tweets])
         if known:
@@ -90,9 +115,9 @@ class Search:
     def not_committed(self) -> None:
         """Where another member has read the same events it has upserted their rows, maybe before they were inserted."""
         log.info("%d tweets were not committed: writing their rows again", len(self._inserted))
-        shares = _shares(self._inserted, ROWS_PER_REPAIR)
         with self._suspecting():
-            self._index.upsert(index_rows(self._store, self._encoder, share) for share in shares)
+            for share in _shares(self._inserted, ROWS_PER_REPAIR):
+                write_again(self._store, self._index, self._encoder, share)
 
     @contextmanager
     def _suspecting(self) -> Iterator[None]:
@@ -111,6 +136,7 @@ class Search:
 
     def close(self) -> None:
         self._telemetry.close()
+        self._redis.close()
         self._index.close()
         self._store.close()
 
@@ -122,10 +148,32 @@ class Search:
         for share in _shares(tweets, STORED_TOGETHER):
             until = boottime_s() + SURELY_NEW_S
             stored = self._store.insert(share)
-            new = share if len(stored.new) == len(share) else _new(share, set(stored.new), known)
-            self._inserted += stored.new
+            new = self._new(share, stored, known)
             for rows in self._rows(new, stored.positions):
                 yield rows._replace(surely_new_until=until)
+
+    def _new(self, share: Sequence[EnrichedTweet], stored: Stored, known: list[int]) -> Sequence[EnrichedTweet]:
+        """What of a share the index is to have, and had not. Notes what it is to have no more."""
+        new = share if len(stored.new) == len(share) else _new(share, set(stored.new), known)
+        self._forgotten |= stored.forgotten
+        if len(new) < len(share):  # who took them first may have been killed before it outdated anything
+            self._outdated |= any(tweet.deletes and tweet.tweet_id not in stored.new for tweet in share)
+        if stored.blank:
+            new = [tweet for tweet in new if tweet.tweet_id not in stored.blank]
+        self._inserted += [tweet.tweet_id for tweet in new]
+        self._positions += [stored.positions[tweet.tweet_id] for tweet in new]
+        return new
+
+    def _forget(self) -> None:
+        """Takes out of the index what is blank, and was to be found before, or may just have become so."""
+        if self._inserted:
+            blank = self._store.forgotten_between(min(self._positions), max(self._positions) + 1)
+            self._forgotten |= {tweet_id: blank[tweet_id] for tweet_id in blank.keys() & self._inserted}
+        if self._forgotten or self._outdated:
+            self._index.remove(self._forgotten)
+            cached_results.outdate(self._redis, self._prefix)
+            self._telemetry.add(forgotten=len(self._forgotten))
+            self._forgotten, self._outdated = {}, False
 
     def _rows(self, tweets: Sequence[EnrichedTweet], positions: Mapping[int, int]) -> Iterator[IndexRows]:
         for share in _shares(tweets, INSERT_ROWS):
@@ -160,9 +208,15 @@ def _shares(whole: Sequence[T], size: int) -> Iterator[Sequence[T]]:
     return (whole[start : start + size] for start in range(0, len(whole), size))
 
 
+def write_again(store: Store, index: Index, encoder: Encoder, ids: Sequence[int]) -> None:
+    """Has the index hold of these tweets what it should, whatever it held, and whoever forgets some meanwhile."""
+    index.upsert([index_rows(store, encoder, ids)])
+    index.remove(store.forgotten(ids))
+
+
 def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> IndexRows:
     """What the index should hold of tweets in the database: always their stored text, never a repeat's."""
-    rows = list(store.get(ids).values())
+    rows = [row for row in store.get(ids).values() if not row.forgotten]
     return IndexRows.of(
         [row.tweet_id for row in rows], [row.position for row in rows],
         encoder.encode([row.clean_text for row in rows]),
@@ -171,7 +225,7 @@ def index_rows(store: Store, encoder: Encoder, ids: Sequence[int]) -> IndexRows:
 
 
 def reconcile(store: Store, index: Index, encoder: Encoder) -> None:
-    """Makes the index hold exactly the newest rows of the database, shard by shard.
+    """Makes the index hold exactly the newest rows of the database that are not forgotten, shard by shard.
 
     The index is read first: whatever it holds then, the database holds already.
     """
@@ -194,12 +248,13 @@ def _reconcile_shard(store: Store, index: Index, encoder: Encoder, number: int, 
     surplus = (rows.keys() - wanted.keys()) | repeated
     lacking = [i for i, stored_at in wanted.items() if i in repeated or (i not in rows and stored_at < settled)]
     if surplus:
-        log.warning("shard %d of the index: %d tweets are repeated or not in the database", number, len(surplus))
+        log.warning("shard %d of the index: %d tweets are repeated, forgotten or not in the database",
+                    number, len(surplus))
         index.delete(number, surplus)
     if lacking:
         log.warning("shard %d of the index lacks %d tweets of the database", number, len(lacking))
     for share in _shares(lacking, ROWS_PER_REPAIR):
-        index.upsert([index_rows(store, encoder, share)])
+        write_again(store, index, encoder, share)
 
 
 if __name__ == "__main__":

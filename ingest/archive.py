@@ -1,20 +1,23 @@
 """Payloads on disk before they are published: JSON lines in `<archive_dir>/<run>/<first seq>.jsonl[.zst]`.
 
 A file is closed at `archive_rotate_bytes` and then compressed. The whole archive is bounded: the oldest files go first,
-those of ended runs to the last one, but none that holds an event which is not acknowledged.
+those of ended runs to the last one, but none that holds an event which is not acknowledged. What people wrote, the
+archives of live sources, is bounded in time as well.
 """
 
 from __future__ import annotations
 
 import io
 import logging
+import math
 import os
 import threading
+import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import pairwise
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import zstandard
 
@@ -32,12 +35,23 @@ OPEN, CLOSED, PARTIAL = ".jsonl", ".jsonl.zst", ".partial"
 TIDY_AGAIN_SECONDS = 10.0
 """When compressing or removing failed."""
 
+TIDY_SECONDS = 60.0
+"""How often it is looked, at least, for what is too old."""
+
+LIVE = frozenset(("bluesky", "wikimedia", "x"))
+"""Sources of what people write."""
+
+FILES_PER_AGE = 24
+"""Of a live source: a file is closed, at the latest, after this part of the time for which it is kept."""
+
 
 class Archive:
     """Appends the lines of one run; for one thread. A thread of its own compresses and removes."""
 
-    def __init__(self, settings: Settings, run: str) -> None:
+    def __init__(self, settings: Settings, run: str, source: str = "") -> None:
         self._settings = settings
+        self._rotate_s = _kept_s(settings) / FILES_PER_AGE if source in LIVE else math.inf
+        self._opened_at = 0.0
         self._folder = settings.archive_dir / run
         self._path: Path | None = None
         self._descriptor = -1
@@ -54,7 +68,7 @@ class Archive:
         """
         content = b"".join(lines)
         with needing_room(f"the archive {self._folder}"):
-            if self._path is None or self._size >= self._settings.archive_rotate_bytes:
+            if self._path is None or self._is_full():
                 self._open(first_seq)
             try:
                 write_at(self._descriptor, content, self._size)
@@ -73,6 +87,10 @@ class Archive:
             os.close(self._descriptor)
             self._path = None
 
+    def _is_full(self) -> bool:
+        return (self._size >= self._settings.archive_rotate_bytes
+                or time.time() - self._opened_at >= self._rotate_s)
+
     def _open(self, first_seq: int) -> None:
         # A file of that name can hold nothing but a torn first line.
         make_folder(self._folder)
@@ -85,13 +103,13 @@ class Archive:
             raise
         if self._path:
             os.close(self._descriptor)
-        self._path, self._descriptor, self._size = path, descriptor, 0
+        self._path, self._descriptor, self._size, self._opened_at = path, descriptor, 0, time.time()
         self._full.set()
 
     def _tidy(self) -> None:
         failed, first = False, True
         while not self._closing.is_set():
-            self._full.wait(TIDY_AGAIN_SECONDS if failed else None)
+            self._full.wait(TIDY_AGAIN_SECONDS if failed else TIDY_SECONDS)
             self._full.clear()
             try:
                 prune(self._settings)
@@ -146,6 +164,7 @@ def compress(path: Path) -> None:
             zstandard.ZstdCompressor(level=1).copy_stream(plain, compressed)
             compressed.flush()
             os.fsync(compressed.fileno())
+        os.utime(partial, ns=(_written_ns(path),) * 2)  # its age stays that of what it holds
     except OSError:
         partial.unlink(missing_ok=True)  # it takes room where there may be none
         raise
@@ -155,8 +174,9 @@ def compress(path: Path) -> None:
 
 
 def prune(settings: Settings) -> None:
-    """Removes the oldest files until the archive fits; of a run that goes on neither the newest nor what is not
-    acknowledged. Others may be doing the same."""
+    """Removes what is too old, then the oldest files until the archive fits; of a run that goes on neither the newest
+    nor what is not acknowledged. Others may be doing the same."""
+    _prune_live(settings)
     surplus = sum(_size(file) for folder in _folders(settings) for file in _listed(folder)) - settings.archive_max_bytes
     if surplus <= 0:
         return
@@ -165,9 +185,81 @@ def prune(settings: Settings) -> None:
         if surplus <= 0:
             return
         surplus -= _size(path)
-        path.unlink(missing_ok=True)
-        with suppress(OSError):  # it holds more, or somebody who writes to it has made it anew
-            path.parent.rmdir()
+        _remove(path)
+
+
+def watch(settings: Settings) -> None:
+    """Begins to look for what is too old, in a thread of its own that ends with the process: nobody may be writing."""
+    threading.Thread(target=_watch, args=(settings,), name="archive-age", daemon=True).start()
+
+
+def _watch(settings: Settings) -> None:
+    while True:
+        try:
+            _prune_live(settings)
+        except Exception as error:
+            log.warning("what is too old stays in the archive for now: %s", error)
+        time.sleep(TIDY_SECONDS)
+
+
+def _prune_live(settings: Settings) -> None:
+    """Removes what live sources sent `live_archive_kept_h` ago. Nobody writes to a file that is so old any more."""
+    written_before_ns = time.time_ns() - int(_kept_s(settings) * (1 - 1 / FILES_PER_AGE) * 1e9)
+    for folder in _folders(settings):
+        if not any(_written_ns(file) < written_before_ns for file in _listed(folder)):
+            continue
+        manifest = read_manifest(manifest_path(settings, folder.name))
+        if manifest and manifest.source in LIVE:
+            files = _removable(settings, folder)
+            newest = _files(folder)[-1:]
+            if not manifest.finished and newest and _ends(newest[0]) <= manifest.acknowledged:
+                files += newest
+            for file in files:
+                if _written_ns(file) < written_before_ns:
+                    _remove(file)
+
+
+def _ends(file: Path) -> int:
+    """The number behind the last event of a file."""
+    return max((entry.seq + 1 for entry in _entries(file)), default=0)
+
+
+def _kept_s(settings: Settings) -> float:
+    return settings.live_archive_kept_h * 3600.0
+
+
+class Removed(NamedTuple):
+    """What `remove_source` removed, and which runs go on, whose newest file stays."""
+
+    files: int
+    bytes: int
+    going_on: list[str]
+
+
+def remove_source(settings: Settings, source: str) -> Removed:
+    """Removes the archives of a source, however old they are. What was not published of a run that died is lost."""
+    files = size = 0
+    going_on = []
+    for folder in _folders(settings):
+        path = manifest_path(settings, folder.name)
+        manifest = read_manifest(path)
+        if manifest is None or manifest.source != source:
+            continue
+        writer = ManifestWriter.claim(path)
+        with writer or nullcontext():
+            removable = _listed(folder) if writer else _removable(settings, folder)
+            files, size = files + len(removable), size + sum(map(_size, removable))
+            for file in removable:
+                _remove(file)
+        if not writer:
+            going_on.append(folder.name)
+    return Removed(files, size, going_on)
+
+
+def _remove(file: Path) -> None:
+    file.unlink(missing_ok=True)
+    with suppress(OSError):  # it holds more, or somebody who writes to it has made it anew
+        file.parent.rmdir()
 
 
 def held(settings: Settings) -> Held:

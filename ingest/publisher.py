@@ -58,8 +58,10 @@ class Publisher(Closing):
         self._middleware = middleware
         self._manifest = manifest
         self._stamper = Stamper(run.source, run.run, settings.max_event_bytes)
-        self._archive, self._archiving = Archive(settings, run.run), threading.Lock()
-        self._telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, STAGES[0], run.run)
+        self._archive, self._archiving = Archive(settings, run.run, run.source), threading.Lock()
+        self._telemetry = StageTelemetry(
+            settings.redis_address, settings.redis_prefix, STAGES[0], run.run, run.source
+        )
         self._producer, self._mark = producer, Mark(middleware.data)
         self._stop, self._patience_s = stop or threading.Event(), patience_s
         self._delay_us = delay_us(settings, STAGES[0])

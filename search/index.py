@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from datetime import datetime
 from itertools import chain
@@ -172,6 +172,18 @@ class Index:
         for start in range(0, len(listed), INSERT_ROWS):
             chunk = listed[start : start + INSERT_ROWS]
             self._call(MilvusClient.delete, self._name(number), ids=chunk, timeout=TIMEOUT_S)
+
+    def remove(self, positions: Mapping[int, int]) -> None:
+        """Removes every row of these tweets, tweet id → position, wherever a shard still has it."""
+        by_shard: dict[int, list[int]] = {}
+        for tweet_id, position in positions.items():
+            by_shard.setdefault(self.shard_of(position), []).append(tweet_id)
+        for number in by_shard.keys() & self.shards() if by_shard else ():
+            try:
+                self.delete(number, by_shard[number])
+            except IndexDown:
+                if number in self.shards():
+                    raise
 
     def drop(self, number: int) -> None:
         """Removes a whole shard, after the rows that are on their way into it."""

@@ -31,6 +31,8 @@ class Hit(TypedDict):
     author_id: str
     lang: str
     hashtags: list[str]
+    source: str | None
+    url: str | None
     distance: float
 
 
@@ -71,7 +73,8 @@ class TweetSearch:
             rows = self._store.get([tweet_id for tweet_id, _ in found])
         except SQLAlchemyError as error:
             raise DependencyDown("database") from error
-        hits = [(round(max(0.0, distance), DIGITS), rows[tweet_id]) for tweet_id, distance in found if tweet_id in rows]
+        hits = [(round(max(0.0, distance), DIGITS), row) for tweet_id, distance in found
+                if (row := rows.get(tweet_id)) and not row.forgotten]
         hits.sort(key=lambda hit: (hit[0], hit[1].clean_text != cleaned, -hit[1].position))
         return [_hit(distance, row) for distance, row in hits[:limit]]
 
@@ -84,5 +87,7 @@ def _hit(distance: float, row: Any) -> Hit:
         "author_id": row.author_id,
         "lang": row.lang,
         "hashtags": orjson.loads(row.hashtags),
+        "source": row.source or None,
+        "url": row.url or None,
         "distance": distance,
     }

@@ -22,7 +22,17 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import EnrichedTweet
-from search.table import by_position, row_of, tweets
+from search import deletions
+from search.table import (
+    blank_row,
+    by_author,
+    by_forgotten,
+    by_position,
+    deleted_accounts,
+    is_forgotten,
+    row_of,
+    tweets,
+)
 
 IDS_PER_QUERY = 10_000
 POSITIONS_PER_QUERY = 20_000
@@ -43,10 +53,15 @@ _ENDS = select(*(select(end(tweets.c.position)).scalar_subquery() for end in (fu
 
 @dataclass(frozen=True)
 class Stored:
-    """What `insert` did: the position of every tweet it was given, and which of them were new."""
+    """What `insert` did: the position of every event it was given, by tweet id, and which of them were new."""
 
     positions: dict[int, int]
     new: set[int]
+    blank: set[int]
+    """Of the new ones, those that have nothing to be found: deletions, and what is deleted already."""
+
+    forgotten: dict[int, int]
+    """Positions, by tweet id, of rows of before that are blank now."""
 
 
 class Oldest(NamedTuple):
@@ -62,6 +77,8 @@ class RunRows(NamedTuple):
     positions: np.ndarray
     seqs: np.ndarray
     tweet_ids: np.ndarray
+    forgotten: np.ndarray
+    """Whether it is blank."""
 
 
 class Store:
@@ -86,19 +103,49 @@ class Store:
         return cls(settings.database_address, max(settings.database_max_rows, 2 * settings.index_max_rows))
 
     def insert(self, batch: Sequence[EnrichedTweet]) -> Stored:
-        """Stores a batch in one transaction, durable on return. Of a tweet already known the first row stays."""
+        """Stores a batch in one transaction, durable on return. Of a tweet already known the first row stays.
+
+        Deletions take effect in the order of the batch, and are stored as rows of their own, without content.
+        """
         first: dict[int, EnrichedTweet] = {}
         for tweet in batch:
             first.setdefault(tweet.tweet_id, tweet)
         with self._connection(writes=True) as connection:
+            forgotten, blank = deletions.apply(connection, batch)
             known: dict[int, int] = {}
             try:  # mostly all are new, and to look first would take as long as to insert
                 with connection.begin_nested():
-                    given = self._append(connection, list(first.values()))
+                    given = self._append(connection, list(first.values()), blank)
             except IntegrityError:
                 known = _positions(connection, list(first))
-                given = self._append(connection, [tweet for tweet_id, tweet in first.items() if tweet_id not in known])
-        return Stored(known | given, set(given))
+                new = [tweet for tweet_id, tweet in first.items() if tweet_id not in known]
+                given = self._append(connection, new, blank)
+        return Stored(known | given, set(given), blank & given.keys(), forgotten)
+
+    def forget_source(self, source: str) -> Iterator[dict[int, int]]:
+        """Has every tweet of a source forgotten that is stored now; each share, tweet id → position, is durable when it
+        is given."""
+        newest, first = self.newest_position(), self.oldest_position()
+        for start in range(first, newest + 1, POSITIONS_PER_QUERY):
+            where = (tweets.c.position >= start, tweets.c.position < min(start + POSITIONS_PER_QUERY, newest + 1),
+                     tweets.c.source == source)
+            with self._connection(writes=True) as connection:
+                forgotten = deletions.forget(connection, *where)
+            yield forgotten
+
+    def forgotten(self, ids: Collection[int]) -> dict[int, int]:
+        """Positions, by tweet id, of those of these rows that are blank."""
+        wanted = select(tweets.c.tweet_id, tweets.c.position).where(is_forgotten)
+        with self._connection() as connection:
+            return {row.tweet_id: row.position for row in _by_ids(connection, wanted, list(ids))}
+
+    def forgotten_between(self, first: int, end: int) -> dict[int, int]:
+        """Likewise of those at first ≤ position < end; costs nothing where there are none."""
+        wanted = select(tweets.c.tweet_id, tweets.c.position).where(
+            is_forgotten, tweets.c.position >= first, tweets.c.position < end
+        )
+        with self._connection() as connection:
+            return {row.tweet_id: row.position for row in connection.execute(wanted)}
 
     def get(self, ids: Collection[int]) -> dict[int, Row[Any]]:
         """Rows by tweet id, as far as they exist."""
@@ -116,9 +163,9 @@ class Store:
             return connection.scalar(select(func.max(tweets.c.position))) or 0
 
     def ids_between(self, first: int, end: int) -> dict[int, int]:
-        """Tweet id → stored_at_us, of the positions first ≤ position < end."""
+        """Tweet id → stored_at_us, of the positions first ≤ position < end; without those that are forgotten."""
         wanted = select(tweets.c.tweet_id, tweets.c.stored_at_us).where(
-            tweets.c.position >= first, tweets.c.position < end
+            tweets.c.position >= first, tweets.c.position < end, ~tweets.c.forgotten
         )
         with self._connection() as connection:
             return {row.tweet_id: row.stored_at_us for row in connection.execute(wanted)}
@@ -161,18 +208,19 @@ class Store:
 
     def _by_run(self, condition: sa.ColumnElement[bool], since: int) -> Iterator[tuple[str, RunRows]]:
         """Up to the row that is the newest at the beginning; what is evicted meanwhile may be left out."""
-        columns = select(tweets.c.run, tweets.c.position, tweets.c.seq, tweets.c.tweet_id).where(condition)
-        columns = columns.order_by(tweets.c.position)
+        columns = select(tweets.c.run, tweets.c.position, tweets.c.seq, tweets.c.tweet_id, tweets.c.forgotten)
+        columns = columns.where(condition).order_by(tweets.c.position)
         newest, first = self.newest_position(), max(since, self.oldest_position())
         for start in range(first, newest + 1, POSITIONS_PER_QUERY):
             end = min(start + POSITIONS_PER_QUERY, newest + 1)
             with self._connection() as connection:
                 rows = connection.execute(columns.where(tweets.c.position >= start, tweets.c.position < end)).all()
-            of_runs: dict[str, list[tuple[int, int, int]]] = {}
+            of_runs: dict[str, list[tuple[int, ...]]] = {}
             for run, *numbers in rows:
                 of_runs.setdefault(run, []).append(tuple(numbers))
             for run, numbers in of_runs.items():
-                yield run, RunRows(*np.array(numbers, np.int64).T)
+                positions, seqs, tweet_ids, forgotten = np.array(numbers, np.int64).T
+                yield run, RunRows(positions, seqs, tweet_ids, forgotten.astype(bool))
 
     def held(self) -> Held:
         """Rows and their bound; what the database does not say now is None."""
@@ -201,13 +249,14 @@ class Store:
     def close(self) -> None:
         self._engine.dispose()
 
-    def _append(self, connection: Connection, new: list[EnrichedTweet]) -> dict[int, int]:
-        """Inserts tweets, evicts as many old ones as must go, and returns the positions given."""
+    def _append(self, connection: Connection, new: list[EnrichedTweet], blank: Collection[int]) -> dict[int, int]:
+        """Inserts tweets, some as blank rows, evicts as many old ones as must go, and returns the positions given."""
         if not new:
             return {}
         oldest, newest = connection.execute(_ENDS).one()
         begin, now = (newest or 0) + 1, time.time_ns() // 1000
-        rows = [row_of(tweet, position, now) for position, tweet in enumerate(new, begin)]
+        rows = [row_of(tweet, position, now) if tweet.tweet_id not in blank else blank_row(tweet, position, now)
+                for position, tweet in enumerate(new, begin)]
         connection.exec_driver_sql(self._insert, rows)
         self._evict(connection, oldest or 1, begin + len(new) - 1, EVICTION_FACTOR * len(new))
         return {tweet.tweet_id: position for position, tweet in enumerate(new, begin)}
@@ -222,8 +271,10 @@ class Store:
         """A transaction; writers of all processes take turns, which keeps positions in order."""
         if not self._made:
             with self._engine.execution_options(writes=True).begin() as connection:
-                connection.execute(CreateTable(tweets, if_not_exists=True))
-                connection.execute(CreateIndex(by_position, if_not_exists=True))
+                for table in (tweets, deleted_accounts):
+                    connection.execute(CreateTable(table, if_not_exists=True))
+                for index in (by_position, by_author, by_forgotten):
+                    connection.execute(CreateIndex(index, if_not_exists=True))
             self._made = True
         with self._engine.execution_options(writes=writes).begin() as connection:
             if writes and self._engine.dialect.name == "postgresql":
@@ -245,8 +296,10 @@ def _engine(url: str) -> Engine:
 
 def _configure_sqlite(connection: Any, _: Any) -> None:
     connection.isolation_level = None
-    # A page holds 20 tweets instead of 5: less of it stays empty, and there is less to write. Must come first.
-    for pragma in ("page_size = 16384", "busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL"):
+    # A page holds 20 tweets instead of 5: less of it stays empty, and there is less to write. Must come first. Texts
+    # that go are written over.
+    for pragma in ("page_size = 16384", "busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL",
+                   "secure_delete = ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

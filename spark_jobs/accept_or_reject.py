@@ -1,4 +1,4 @@
-"""What *enrich* makes of one event of `tweets-raw`: an enriched tweet or a rejection, never an error.
+"""What *enrich* makes of one event of `tweets-raw`: an enriched tweet, a deletion or a rejection, never an error.
 
 Pure Python: one pass over the bytes decides everything, which `from_json` cannot (it turns wrong types into nulls), and
 Spark SQL has neither NFKC nor case folding nor HTML entities.
@@ -25,11 +25,15 @@ from common.tweets import (
     rfc3339,
     to_json,
 )
-from spark_jobs.raw import Origin, RawTweet, Rejection, examined
+from spark_jobs.raw import UNDETERMINED, Origin, RawDeletion, RawTweet, Rejection, examined
 from spark_jobs.raw_fast import is_utf8, well_formed
 
 _DATE, _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"
 _RFC3339 = re.compile(rf"{_DATE}[Tt ]{_TIME}(?:[Zz]|[+-][0-9]{{2}}:[0-9]{{2}})")
+
+
+KEY_CHARACTERS = 64
+"""Of an author's id, as the key of an event: what every middleware can take, as in `tweets-raw`."""
 
 
 class Rules(NamedTuple):
@@ -66,7 +70,10 @@ def enrich_event(raw: bytes, rules: Rules, now_us: int, utf8: bool = False) -> O
             tweet = well_formed(raw, rules.max_hashtags)
         if tweet is None:
             origin = Origin(raw)
-            tweet = examined(origin, rules.max_event_bytes, rules.max_hashtags)
+            found = examined(origin, rules.max_event_bytes, rules.max_hashtags)
+            if isinstance(found, RawDeletion):
+                return _deletion(found, rules, now_us)
+            tweet = found
         return _enriched(tweet, rules, now_us)
     except Rejection as rejection:
         return _rejected(origin or Origin(raw, tweet and tweet.ingest), rejection.reason, rules, now_us)
@@ -80,11 +87,33 @@ def _enriched(raw: RawTweet, rules: Rules, now_us: int) -> Outcome:
     late = created_us < sent_us - rules.allowed_lateness_s * 1_000_000
     event = to_json(EnrichedTweet(
         raw.tweet_id, created_at, late, raw.hashtags, raw.ingest, raw.author_id, raw.lang, raw.text,
-        clean_text(raw.text),
+        clean_text(raw.text), raw.url,
     ))  # fmt: skip
     if len(event) > rules.max_event_bytes:
         raise Rejection("too-large")
     return Outcome(event, str(raw.tweet_id), ENRICHED, None, late, sent_us)
+
+
+def _deletion(raw: RawDeletion, rules: Rules, now_us: int) -> Outcome:
+    """Keyed by the tweet that goes, and so behind it in its partition. Tweets of an author are in any partition."""
+    deleted_us, deleted_at = _created(raw.event_at)
+    sent_us = raw.ingest.sent_at_us
+    if rules.is_future(deleted_us, sent_us) or rules.is_future(sent_us, now_us):
+        raise Rejection("future")
+    event = to_json(EnrichedTweet(
+        _deletion_id(raw, deleted_at), deleted_at, True, [], raw.ingest, raw.author_id, UNDETERMINED, "", "", "",
+        raw.deletes, raw.deleted_id,
+    ))  # fmt: skip
+    if len(event) > rules.max_event_bytes:
+        raise Rejection("too-large")
+    key = str(raw.deleted_id) if raw.deletes == "tweet" else raw.author_id[:KEY_CHARACTERS]
+    return Outcome(event, key, ENRICHED, None, True, sent_us)
+
+
+def _deletion_id(raw: RawDeletion, deleted_at: str) -> int:
+    """63 bits, the same whenever the same deletion comes: it is stored once."""
+    told = f"{raw.deletes} {raw.deleted_id} {deleted_at} {raw.author_id}".encode()
+    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest()) >> 1
 
 
 def _rejected(origin: Origin, reason: Reason, rules: Rules, now_us: int) -> Outcome:

@@ -1,5 +1,5 @@
-"""Reads any event of `tweets-raw`, field by field: the tweet, or the reason why it is none. This is the contract;
-events with nothing unusual are read by raw_fast.py, as the same tweets."""
+"""Reads any event of `tweets-raw`, field by field: the tweet or the deletion, or the reason why it is neither. This is
+the contract; tweets with nothing unusual are read by raw_fast.py, as the same tweets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import orjson
 
 from common.remembered import remembered
 from common.text import hashtags, readable
-from common.tweets import Ingest, Reason
+from common.tweets import Deletes, Ingest, Reason
 
 Kind = TypeVar("Kind")
 
@@ -21,6 +21,14 @@ INT53, INT64 = 1 << 53, 1 << 63
 """No moment of ours in µs is as large; no id or number."""
 
 UNDETERMINED = "und"
+
+MOST_URL = 512
+"""Characters of the address of a tweet; a longer one is none."""
+
+_URL = re.compile(r"https?://[^\s\x00-\x20\x7f-\x9f\"'<>\\^`{|}\ud800-\udfff]+")
+
+DELETIONS: dict[str, tuple[Deletes, str]] = {"delete": ("tweet", "tweet"), "user_delete": ("author", "user")}
+"""By the name that a deletion has in X's compliance stream: what goes, and which field names it."""
 
 
 class Rejection(Exception):
@@ -49,21 +57,47 @@ class RawTweet(NamedTuple):
     lang: str
     text: str
     hashtags: list[str]
+    url: str
 
 
-def examined(origin: Origin, max_event_bytes: int, max_hashtags: int) -> RawTweet:
-    """The tweet of any event. Raises Rejection, with what was learnt until then in `origin`."""
+class RawDeletion(NamedTuple):
+    """That a tweet was deleted, or an account; `event_at` as it was written. `deleted_id` is 0 of an account."""
+
+    ingest: Ingest
+    deletes: Deletes
+    deleted_id: int
+    author_id: str
+    event_at: str
+
+
+def examined(origin: Origin, max_event_bytes: int, max_hashtags: int) -> RawTweet | RawDeletion:
+    """The tweet or the deletion of any event. Raises Rejection, with what was learnt until then in `origin`."""
     envelope = _object(parse_json(origin.body))
     ingest = origin.ingest = _stamp(envelope)
     if origin.bytes > max_event_bytes:
         raise Rejection("too-large")
     data = _field(_payload(envelope, origin), "data", dict)
+    if data.get("id") is None:  # no tweet
+        for name in DELETIONS:
+            if data.get(name) is not None:
+                return _deletion(ingest, name, _field(data, name, dict))
     tweet_id, text = _identifier(data), readable(_field(data, "text", str))
     created_at, author_id = _field(data, "created_at", str), _author(data)
     lang = data.get("lang")
     language = language_of(lang) if isinstance(lang, str) else UNDETERMINED
     tags = hashtags(text, data.get("entities"), max_hashtags)
-    return RawTweet(ingest, tweet_id, created_at, author_id, language, text, tags)
+    url = data.get("url")
+    address = url_of(url) if isinstance(url, str) else ""
+    return RawTweet(ingest, tweet_id, created_at, author_id, language, text, tags, address)
+
+
+def _deletion(ingest: Ingest, name: str, content: dict[str, Any]) -> RawDeletion:
+    """As X's compliance stream tells of it."""
+    deletes, named = DELETIONS[name]
+    event_at, gone = _field(content, "event_at", str), _field(content, named, dict)
+    if deletes == "tweet":
+        return RawDeletion(ingest, deletes, _identifier(gone), _author(gone), event_at)
+    return RawDeletion(ingest, deletes, 0, _author(gone, "id"), event_at)
 
 
 def parse_json(raw: bytes) -> Any:
@@ -159,11 +193,16 @@ def is_decimal(text: str) -> bool:
     return text.isdecimal() and text.isascii() and len(text) <= 19
 
 
-def _author(data: dict[str, Any]) -> str:
-    value = data.get("author_id")
+def _author(data: dict[str, Any], name: str = "author_id") -> str:
+    value = data.get(name)
     if isinstance(value, int):
-        return str(_natural(data, "author_id"))
-    return readable(_field(data, "author_id", str))
+        return str(_natural(data, name))
+    return readable(_field(data, name, str))
+
+
+def url_of(value: str) -> str:
+    """Where a tweet can be read, on the web; anything else is as good as none, which is empty."""
+    return value if len(value) <= MOST_URL and _URL.fullmatch(value) else ""
 
 
 @remembered(1024)

@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 
 from common.text import hashtags, normal_hashtags
 from common.tweets import Ingest
-from spark_jobs.raw import INT64, UNDETERMINED, RawTweet, is_decimal, language_of
+from spark_jobs.raw import INT64, UNDETERMINED, RawTweet, is_decimal, language_of, url_of
 
 
 class _Tag(Struct, gc=False):
@@ -31,6 +31,7 @@ class _Data(Struct, gc=False):
     author_id: str
     lang: str | None = None
     entities: _Entities | None = None
+    url: str | None = None
 
 
 class _Event(Struct, gc=False):
@@ -67,4 +68,5 @@ def well_formed(raw: bytes, max_hashtags: int) -> RawTweet | None:
     else:
         tags = normal_hashtags([each.tag for each in listed], max_hashtags)
     lang = language_of(data.lang) if data.lang else UNDETERMINED
-    return RawTweet(ingest, tweet_id, data.created_at, data.author_id, lang, data.text, tags)
+    url = url_of(data.url) if data.url else ""
+    return RawTweet(ingest, tweet_id, data.created_at, data.author_id, lang, data.text, tags, url)

@@ -144,6 +144,21 @@ def test_what_a_payload_needs_is_what_enrich_asks_for() -> None:
     assert {unquoted(row["Payload"]) for row in streams()[RAW].tables["Payload"]} == raw["data"].keys()
 
 
+def test_what_a_deletion_needs_is_what_enrich_asks_for() -> None:
+    (raw,) = map(orjson.loads, streams()[RAW].examples)
+    named = [unquoted(row["Deletion"]).split(".") for row in streams()[RAW].tables["Deletion"]]
+    for kind in {path[0] for path in named}:
+        paths = [path[1:] for path in named if path[0] == kind]
+        for left_out in (None, *paths):
+            content: dict[str, Any] = {}
+            for path in paths:
+                if path != left_out:
+                    inner = content if len(path) == 1 else content.setdefault(path[0], {})
+                    inner[path[-1]] = raw["data"]["created_at"] if path[-1] == "event_at" else "42"
+            outcome = check_enriched(orjson.dumps(raw | {"data": {kind: content}}), raw["ingest"]["sent_at_us"])
+            assert outcome.reason == (None if left_out is None else "missing-field"), (kind, left_out)
+
+
 def check_flow(payload: Payload, max_event_bytes: int = 1 << 20) -> Outcome:
     """A payload as the publisher stamps it and as *enrich* passes it on: both are as described."""
     now_us = time.time_ns() // 1000
@@ -156,7 +171,9 @@ def check_enriched(raw: bytes, now_us: int) -> Outcome:
     outcome = enrich_event(raw, RULES, now_us)
     assert differences(outcome.stream, outcome.event) == []
     if outcome.stream == ENRICHED:
-        assert outcome.key == str(enriched_tweet(outcome.event).tweet_id)
+        tweet = enriched_tweet(outcome.event)
+        keys = {"": str(tweet.tweet_id), "tweet": str(tweet.deleted_id), "author": tweet.author_id[:64]}
+        assert outcome.key == keys[tweet.deletes]
     else:
         assert outcome.key == orjson.loads(outcome.event)["sha256"]
     return outcome

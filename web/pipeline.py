@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 
 from apiflask import APIBlueprint
@@ -12,7 +13,7 @@ from redis import Redis
 from common.settings import Durability, Settings
 from common.telemetry import retention
 from common.telemetry.durability import told
-from common.telemetry.stages import read_pipeline
+from common.telemetry.stages import newest_source, read_stages, readings
 from common.tweets import Reader, StageName
 from web.openapi import errors
 
@@ -55,6 +56,9 @@ class Pipeline(BaseModel):
         description="true: the running server says so; false: that is what it was configured with; null: unknown"
     )
     replicas: int = Field(description="copies of each event, as configured; how many are in step now is not asked")
+    source: str | None = Field(
+        description="the source of the tweets that were published last: bluesky, replay, synthetic, …; null: none were"
+    )
     stages: list[Stage]
 
 
@@ -70,15 +74,15 @@ def read(redis: Redis, settings: Settings) -> Pipeline:
     """Raises RedisError."""
     used = retention_used(retention.read(redis, settings.redis_prefix))
     in_force = told(redis, settings.redis_prefix)
+    now = time.time()
+    stages = read_stages(redis, settings.redis_prefix, now)
     return Pipeline.model_validate({
         "middleware": settings.middleware,
         "durability": in_force.durability,
         "durability_asked": in_force.asked,
         "replicas": settings.replicas,
-        "stages": [
-            {**stage, "retention_used": used.get(stage["name"])}
-            for stage in read_pipeline(redis, settings.redis_prefix)
-        ],
+        "source": newest_source(stages),
+        "stages": [{**stage, "retention_used": used.get(stage["name"])} for stage in readings(stages, now)],
     })
 
 

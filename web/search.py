@@ -6,6 +6,7 @@ import hashlib
 import re
 import threading
 import time
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -19,6 +20,7 @@ from redis.exceptions import RedisError
 from common.redis_memory import has_room_to_cache
 from common.settings import Settings
 from common.text import clean_text
+from search import cached_results
 from search.query import DependencyDown, TweetSearch
 from web.openapi import errors
 from web.parameters import refuse_repeated, whole_number
@@ -73,6 +75,8 @@ class FoundTweet(BaseModel):
     author_id: str
     lang: str
     hashtags: list[str] = Field(description="normalised, without '#', in order, each once")
+    source: str | None = Field(description="where it came from: bluesky, synthetic, …; null: it does not tell")
+    url: str | None = Field(description="http or https address at which it can be read; null: none is known")
     distance: float = Field(description="cosine distance between query and tweet: 0 is the same, 2 the opposite")
 
 
@@ -150,23 +154,25 @@ class ResultCache:
 
     def __init__(self, redis: Redis, settings: Settings, text: str, query: SearchQuery) -> None:
         since: datetime | None = query.since
-        asked = dump([text, query.limit, query.lang, since.timestamp() if since else None])
-        self._key = f"{settings.redis_prefix}search:{hashlib.sha256(asked.encode()).hexdigest()}"
-        self._redis, self._expiry_s, self._away = redis, settings.search_cache_s, False
+        self._asked = [text, query.limit, query.lang, since.timestamp() if since else None]
+        self._redis, self._prefix, self._expiry_s = redis, settings.redis_prefix, settings.search_cache_s
+        self._key: str | None = None
+        """None: Redis is away, or was not asked yet."""
 
     def get(self) -> list[FoundTweet] | None:
+        """To be asked before a search, whose result then counts as of this moment."""
         try:
-            stored = self._redis.get(self._key)
+            asked = dump([cached_results.generation(self._redis, self._prefix), *self._asked])
+            key = f"{self._prefix}search:{hashlib.sha256(asked.encode()).hexdigest()}"
+            stored = self._redis.get(key)
         except RedisError:
-            self._away = True
             return None
+        self._key = key
         return HITS.validate_json(stored) if stored else None
 
     def put(self, hits: list[FoundTweet]) -> None:
-        if self._away or self._expiry_s <= 0:
+        if self._key is None or self._expiry_s <= 0:
             return
-        try:
+        with suppress(RedisError):
             if has_room_to_cache(self._redis):
                 self._redis.set(self._key, HITS.dump_json(hits), ex=self._expiry_s)
-        except RedisError:
-            self._away = True

@@ -192,11 +192,15 @@ class RunLedger:
             missing_seqs=shown,
         )
 
-    def check_indexed(self, stored: Finding, missing: Iterable[int], duplicated: int, aged_out: int) -> Finding:
-        """`missing`: numbers, in order, of tweets that are not in the index and have not aged out of it."""
+    def check_indexed(
+        self, stored: Finding, missing: Iterable[int], duplicated: int, aged_out: int, forgotten: int = 0
+    ) -> Finding:
+        """`missing`: numbers, in order, of tweets that are not in the index and have not aged out of it, or that are
+        forgotten and still in it. `forgotten`: how many are that, deletions themselves included."""
         count, shown = self._tally(_ranges(missing))
         found = self.tweets - self.already_known - count
-        return replace(stored, found=found, missing=count, duplicated=duplicated, aged_out=aged_out, missing_seqs=shown)
+        return replace(stored, found=found, missing=count, duplicated=duplicated, aged_out=aged_out,
+                       missing_seqs=shown, detail={"forgotten": forgotten} if forgotten else {})
 
     def _by_seq(self, stage: str, found: Seqs, cuts: Cuts, streams: tuple[str, ...], lost: Iterable[Range]) -> Finding:
         """A number that is not there was lost to retention, or cut off with the head of a stream, or is missing."""

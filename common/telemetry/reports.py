@@ -66,9 +66,10 @@ class StageTelemetry:
 
     `process` is unique among the live processes of the stage and stable across restarts of the same one. Of *published*
     it is the run; those that ended are folded into one, so that their totals stay and their number does not grow.
+    `source` is what that run publishes, and empty of other stages.
     """
 
-    def __init__(self, address: str, prefix: str, stage: str, process: str) -> None:
+    def __init__(self, address: str, prefix: str, stage: str, process: str, source: str = "") -> None:
         self._redis = redis.Redis.from_url(address, socket_timeout=2, retry=Retry(NoBackoff(), 1))
         self._prefix, self._stage = prefix, stage
         self._index = f"{prefix}telemetry"
@@ -78,7 +79,7 @@ class StageTelemetry:
         self._counted, self._writing = threading.Lock(), threading.Lock()
         self._seconds: deque[Second] = deque(maxlen=HISTORY_SECONDS)
         self._spans: deque[list[int]] = deque(maxlen=SPANS if stage == PUBLISHED else 0)
-        self._total, self._sent_high_us = 0, 0
+        self._source, self._total, self._sent_high_us = source, 0, 0
         self._extra: Counter[str] = Counter()
         self._passed_on: dict[str, int] = {}
         self._stopped = threading.Event()
@@ -200,6 +201,7 @@ class StageTelemetry:
             return json.dumps({
                 "at": time.time(),
                 "ended": ended,
+                "source": self._source,
                 "total": self._total,
                 "sent_high_us": self._sent_high_us,
                 "extra": self._extra,
@@ -241,6 +243,7 @@ def _added(folded: dict[str, Any] | None, report: dict[str, Any]) -> dict[str, A
     return {
         "at": max(each["at"] for each in both),
         "ended": True,
+        "source": max(both, key=lambda each: int(each["sent_high_us"]))["source"],
         "total": sum(each["total"] for each in both),
         "sent_high_us": max(each["sent_high_us"] for each in both),
         "extra": sum((Counter(each["extra"]) for each in both), Counter[str]()),

@@ -41,6 +41,9 @@ class Stage:
     """Counters beside the total. They and the total never shrink, but may count an event again after a crash."""
 
     sent_high_us: int
+    source: str
+    """Of which the newest events are; published only."""
+
     passed_on: dict[str, int]
     spans: list[list[int]]
     """First and last `sent_at_us`, and number, of the events that were published in one second; published only."""
@@ -101,6 +104,7 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
         total=sum(report["total"] for report in reports),
         extra=_extra(reports),
         sent_high_us=max(report["sent_high_us"] for report in reports),
+        source=max(reports, key=lambda report: int(report["sent_high_us"]))["source"],
         passed_on={},
         spans=[span for report in reports for span in report["spans"]],
         rate=None,
@@ -125,8 +129,18 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
 def read_pipeline(client: redis.Redis, prefix: str, now: float | None = None) -> list[StageReading]:
     """The stages in order, with rate, lag behind *published* and latency since `sent_at_us`. Raises RedisError."""
     now = time.time() if now is None else now
-    stages = read_stages(client, prefix, now)
+    return readings(read_stages(client, prefix, now), now)
+
+
+def readings(stages: dict[str, Stage], now: float) -> list[StageReading]:
+    """What `read_pipeline` tells, of stages that were read at `now`."""
     return [_reading(name, stages, now) for name in STAGES]
+
+
+def newest_source(stages: dict[str, Stage]) -> str | None:
+    """The source of what was published last; None if nothing was."""
+    published = stages.get(PUBLISHED)
+    return published.source or None if published and published.sent_high_us else None
 
 
 def _reading(name: str, stages: dict[str, Stage], now: float) -> StageReading:

@@ -138,8 +138,8 @@ class Chain:
     def search(self, tweets: Iterable[EnrichedTweet]) -> None:
         """Stores and indexes them, one batch."""
         stored = self.store.insert(list(tweets))
-        self.index.rows += [tweet for tweet in stored.positions if tweet in stored.new]
-        self.index.rows = self.index.rows[-self.index.max_rows :]
+        rows = [*self.index.rows, *(tweet for tweet in stored.positions if tweet in stored.new - stored.blank)]
+        self.index.rows = [tweet for tweet in rows if tweet not in stored.forgotten][-self.index.max_rows :]
 
     def flow(self, run: str, count: int, first_id: int = 1_000_000) -> list[EnrichedTweet]:
         """All the way, in batches of 100, so that the bounds are kept."""

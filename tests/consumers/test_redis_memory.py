@@ -44,12 +44,13 @@ def cache(client: redis.Redis, count: int) -> None:
     """Caches the results of so many searches, of 8 KiB each, as the API does."""
     for _ in range(count):
         result = ResultCache(client, Settings(), uuid4().hex, SearchQuery(q="x"))
+        assert result.get() is None
         result.put([_hit(uuid4().hex * 256)])
 
 
 def _hit(text: str) -> FoundTweet:
     return FoundTweet(tweet_id="1", text=text, created_at="2026-11-21T08:00:00Z", author_id="7", lang="en",
-                      hashtags=[], distance=0.5)
+                      hashtags=[], source=None, url=None, distance=0.5)
 
 
 def test_cached_results_leave_room_for_counts(short: redis.Redis, buckets: Buckets) -> None:

@@ -1,6 +1,7 @@
 import errno
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import Any
 import pytest
 
 from common.settings import Settings
-from ingest.archive import Archive, compress, held, prune, read, settle, settle_ended
+from ingest.archive import Archive, compress, held, prune, read, remove_source, settle, settle_ended, watch
 from ingest.manifest import ManifestWriter
 from ingest.resume import dead_runs
 from ingest.sources.base import examine
@@ -287,3 +288,106 @@ def test_it_says_what_it_holds(settings: Settings) -> None:
     found = held(settings)
     assert found.holds == sum(path.stat().st_size for path in (settings.archive_dir / RUN).iterdir())
     assert (found.bound, found.unit, found.oldest_at) == (settings.archive_max_bytes, "bytes", 5e-6)
+
+
+def of_source(settings: Settings, run: str, source: str, count: int = 100, finished: bool = True) -> ManifestWriter:
+    """A run that was written and acknowledged; whoever has the writer has the run."""
+    manifest = ManifestWriter.create(settings, run, source, {})
+    write(settings, 0, count, run)
+    manifest.acknowledged(count)
+    if finished:
+        manifest.finish()
+        manifest.close()
+    return manifest
+
+
+def age(settings: Settings, hours: float, run: str) -> None:
+    for path in (settings.archive_dir / run).iterdir():
+        at = time.time() - hours * 3600
+        os.utime(path, (at, at))
+
+
+def runs(settings: Settings) -> set[str]:
+    return {folder.name for folder in settings.archive_dir.iterdir()}
+
+
+def test_what_live_sources_sent_goes_after_a_day_and_nothing_else_does(settings: Settings) -> None:
+    for source in ("bluesky", "wikimedia", "x", "synthetic", "http"):
+        of_source(settings, source, source)
+        of_source(settings, f"{source}-new", source)
+        age(settings, 24, source)
+        age(settings, 22, f"{source}-new")
+    prune(settings)
+    assert runs(settings) == {
+        "bluesky-new", "wikimedia-new", "x-new", "synthetic", "synthetic-new", "http", "http-new"}
+    prune(settings.model_copy(update={"live_archive_kept_h": 2}))
+    assert runs(settings) == {"synthetic", "synthetic-new", "http", "http-new"}
+
+
+def test_compressing_makes_no_file_younger(settings: Settings) -> None:
+    of_source(settings, "bluesky", "bluesky")
+    age(settings, 30, "bluesky")
+    settle_ended(settings, threading.Event())
+    assert all(path.name.endswith(".zst") for path in (settings.archive_dir / "bluesky").iterdir())
+    prune(settings)
+    assert runs(settings) == set()
+
+
+def test_age_spares_what_is_not_acknowledged_and_takes_the_newest_file_that_is(settings: Settings) -> None:
+    """Of a run whose process is gone, or that has been silent for so long."""
+    with of_source(settings, "dead", "bluesky", finished=False) as manifest:
+        names = sorted(path.name for path in (settings.archive_dir / "dead").iterdir())
+        manifest.acknowledged(99)
+        age(settings, 30, "dead")
+        prune(settings)
+        assert [path.name for path in (settings.archive_dir / "dead").iterdir()] == names[-1:]
+        manifest.acknowledged(100)
+        prune(settings)
+        assert runs(settings) == set()
+
+
+def test_a_live_source_begins_another_file_in_time(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the oldest event of a file is not much older than the newest; even if the old file was removed."""
+    roomy = settings.model_copy(update={"archive_rotate_bytes": 1 << 20})
+    for source, expected in (("bluesky", 2), ("synthetic", 1)):
+        archive = Archive(roomy, source, source)
+        archive.append(lines(0, 1), 0)
+        an_hour_later = time.time() + 3601
+        with monkeypatch.context() as later:
+            later.setattr(time, "time", lambda at=an_hour_later: at)
+            archive.append(lines(1, 1), 1)
+            archive.append(lines(2, 1), 2)
+        archive.close()
+        assert len(list((settings.archive_dir / source).iterdir())) == expected
+
+
+def test_somebody_looks_for_what_is_too_old_though_nobody_writes(settings: Settings) -> None:
+    of_source(settings, "bluesky", "bluesky")
+    age(settings, 30, "bluesky")
+    watch(settings)
+    assert eventually(lambda: not runs(settings))
+
+
+def test_a_source_can_be_removed_whole_but_for_what_a_living_run_writes(settings: Settings) -> None:
+    of_source(settings, "ended", "bluesky")
+    of_source(settings, "other", "http")
+    of_source(settings, "dead", "bluesky", finished=False).close()
+    with of_source(settings, "alive", "bluesky", finished=False):
+        newest = sorted(path.name for path in (settings.archive_dir / "alive").iterdir())[-1]
+        before = archived_bytes(settings)
+        removed = remove_source(settings, "bluesky")
+        assert removed.going_on == ["alive"]
+        assert removed.files > 3
+        assert removed.bytes == before - archived_bytes(settings)
+        assert runs(settings) == {"other", "alive"}
+        assert [path.name for path in (settings.archive_dir / "alive").iterdir()] == [newest]
+    assert remove_source(settings, "bluesky").going_on == []
+    assert runs(settings) == {"other"}
+
+
+def test_a_dead_run_whose_archive_was_removed_can_be_gone_on_with(settings: Settings) -> None:
+    of_source(settings, RUN, "bluesky", finished=False).close()
+    remove_source(settings, "bluesky")
+    (writer,) = dead_runs(settings)
+    with writer:
+        assert (writer.manifest.acknowledged, seqs(settings)) == (100, [])

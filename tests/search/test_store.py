@@ -64,7 +64,7 @@ def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeS
     yield make
     if request.param == "postgresql":
         with opened[0]._engine.begin() as connection:
-            connection.exec_driver_sql("DROP TABLE IF EXISTS tweets")
+            connection.exec_driver_sql("DROP TABLE IF EXISTS tweets, deleted_accounts")
     for store in opened:
         store.close()
 

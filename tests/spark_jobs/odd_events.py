@@ -14,6 +14,12 @@ DATA = {
 }  # fmt: skip
 GOOD = json.dumps({"ingest": STAMP, "data": DATA, "includes": {"users": [{"id": "4"}]}}).encode()
 
+DELETIONS = [
+    {"delete": {"event_at": DATA["created_at"], "tweet": {"id": "12", "author_id": "4"}}},
+    {"user_delete": {"event_at": DATA["created_at"], "user": {"id": "4"}}},
+]
+GOODS = [GOOD, *(json.dumps({"ingest": STAMP, "data": data}).encode() for data in DELETIONS)]
+
 LITERALS = [
     b"null", b"true", b"tru", b"0", b"-0", b"01", b"+1", b"1.", b"1e400", b"-1e400", b"1e-400", b"9" * 19, b"9" * 20,
     b"9" * 5000, b"-" + b"9" * 5000, b"1" * 400 + b".5", b"NaN", b"Infinity", b"-Infinity", b"9223372036854775807",
@@ -31,7 +37,10 @@ LITERALS = [
 """Values and what looks like some, as bytes, for the place of any value."""
 
 FIELDS = [
-    *(f'"{name}": '.encode() for name in (*STAMP, *DATA, "ingest", "data", "tag", "hashtags", "includes", "users")),
+    *(f'"{name}": '.encode() for name in (
+        *STAMP, *DATA, "ingest", "data", "tag", "hashtags", "includes", "users", "url", "delete", "user_delete",
+        "event_at", "tweet", "user",
+    )),
     b'"raw_base64": ', b'"oversize": ',
 ]  # fmt: skip
 
@@ -48,8 +57,8 @@ def dumped(value: Any, ascii: bool) -> bytes:
 
 @st.composite
 def with_a_value_replaced(draw: st.DrawFn) -> bytes:
-    """The good event in which up to three fields come once more, at their beginning or before, with an odd value."""
-    event = GOOD
+    """A good event in which up to three fields come once more, at their beginning or before, with an odd value."""
+    event = draw(st.sampled_from(GOODS))
     literals = st.sampled_from(LITERALS) | st.builds(dumped, values, st.booleans())
     for _ in range(draw(st.integers(1, 3))):
         field, literal = draw(st.sampled_from(FIELDS)), draw(literals)
@@ -65,8 +74,8 @@ def with_a_value_replaced(draw: st.DrawFn) -> bytes:
 
 @st.composite
 def damaged(draw: st.DrawFn) -> bytes:
-    """The good event with bytes changed, left out or put in."""
-    event = bytearray(GOOD)
+    """A good event with bytes changed, left out or put in."""
+    event = bytearray(draw(st.sampled_from(GOODS)))
     for _ in range(draw(st.integers(1, 3))):
         at, end = sorted(draw(st.lists(st.integers(0, len(event)), min_size=2, max_size=2)))
         end = min(end, at + draw(st.integers(0, 4)))

@@ -36,7 +36,7 @@ def enriched(raw: bytes) -> dict[str, Any]:
     outcome = enrich_event(raw, RULES, NOW_US)
     assert (outcome.stream, outcome.reason) == (ENRICHED, None), outcome
     tweet = json.loads(outcome.event)
-    assert outcome.key == str(tweet["tweet_id"])
+    assert outcome.key == str(tweet.get("deleted_id", tweet["tweet_id"]))
     assert outcome.late is tweet["late"]
     return tweet
 
@@ -66,6 +66,81 @@ def test_a_tweet_becomes_exactly_the_contract():
         "late": False,
         "ingest": STAMP,
     }
+
+
+URL = "https://bsky.app/profile/did:plc:x/post/3k"
+
+
+def test_a_tweet_without_a_url_is_written_as_ever_and_one_with_it_ends_with_it():
+    assert list(enriched(envelope())) == [
+        "tweet_id", "created_at", "late", "hashtags", "ingest", "author_id", "lang", "text", "clean_text",
+    ]
+    with_url = enrich_event(envelope(url=URL), RULES, NOW_US).event
+    assert with_url == enrich_event(envelope(), RULES, NOW_US).event[:-1] + f',"url":"{URL}"}}'.encode()
+
+
+@pytest.mark.parametrize(("url", "kept"), [
+    (URL, True), ("http://example.org/%20?a=b&c#d", True), ("https://例え.jp/道", True),
+    ("https://a/" + "x" * 502, True), ("https://a/" + "x" * 503, False), ("javascript:alert(1)", False),
+    ("https://", False), ("//example.org", False),
+    ("https://a b", False), ("https://a\nb", False), ("https://a\0", False), ('https://a"onclick=', False),
+    ("https://a<b>", False), ("https://a\u2028b", False), ("https://a\ud83d", False), (" https://a", False),
+    ("ftp://a", False), (7, False), (None, False), (["https://a"], False),
+], ids=str)
+def test_only_an_address_on_the_web_is_kept(url, kept):
+    assert enriched(envelope(url=url)).get("url") == (url if kept else None)
+
+
+def deletion(kind: str = "delete", **changes: Any) -> bytes:
+    """A deletion of one tweet; `...` removes a field of it."""
+    named = {"tweet": {"id": DATA["id"], "author_id": "42"}} if kind == "delete" else {"user": {"id": "42"}}
+    content = {"event_at": DATA["created_at"], **named} | changes
+    return json.dumps({"ingest": STAMP, "data": {kind: {k: v for k, v in content.items() if v is not ...}}}).encode()
+
+
+def test_a_deletion_passes_by_those_who_count_and_follows_its_tweet():
+    found = enriched(deletion())
+    own_id = found.pop("tweet_id")
+    assert found == {
+        "created_at": DATA["created_at"], "late": True, "hashtags": [], "ingest": STAMP, "author_id": "42",
+        "lang": "und", "text": "", "clean_text": "", "deletes": "tweet", "deleted_id": int(DATA["id"]),
+    }
+    assert 0 <= own_id < 1 << 63
+    assert own_id == enriched(deletion())["tweet_id"]
+    others = [deletion(event_at="2026-11-18T11:06:39Z"), deletion(tweet={"id": "5", "author_id": "42"})]
+    assert len({own_id, *(enriched(other)["tweet_id"] for other in others)}) == 3
+    assert enrich_event(deletion(), RULES, NOW_US).key == DATA["id"] == enrich_event(envelope(), RULES, NOW_US).key
+
+
+def test_the_deletion_of_an_account_names_its_author():
+    outcome = enrich_event(deletion("user_delete"), RULES, NOW_US)
+    found = enriched_tweet(outcome.event)
+    assert (found.deletes, found.author_id, found.deleted_id, found.late) == ("author", "42", 0, True)
+    assert (outcome.key, outcome.late, outcome.stream) == ("42", True, ENRICHED)
+    assert enrich_event(deletion("user_delete", user={"id": "x" * 99}), RULES, NOW_US).key == "x" * 64
+
+
+def test_what_has_an_id_is_a_tweet_whatever_else_it_has():
+    both = json.loads(deletion())["data"] | DATA
+    assert "deletes" not in enriched(json.dumps({"ingest": STAMP, "data": both}).encode())
+
+
+@pytest.mark.parametrize(("raw", "reason"), [
+    (deletion(event_at=...), "missing-field"), (deletion(event_at=None), "missing-field"),
+    (deletion(event_at=5), "wrong-type"), (deletion(event_at="yesterday"), "wrong-type"),
+    (deletion(event_at="2030-01-01T00:00:00Z"), "future"), (deletion(tweet=...), "missing-field"),
+    (deletion(tweet=[]), "wrong-type"), (deletion(tweet={"author_id": "42"}), "missing-field"),
+    (deletion(tweet={"id": "12x", "author_id": "42"}), "wrong-type"), (deletion(tweet={"id": "12"}), "missing-field"),
+    (deletion(tweet={"id": "12", "author_id": []}), "wrong-type"), (deletion("user_delete", user=...), "missing-field"),
+    (deletion("user_delete", user="42"), "wrong-type"), (deletion("user_delete", user={}), "missing-field"),
+    (deletion("user_delete", user={"id": True}), "wrong-type"),
+    (deletion("user_delete", user={"id": "\x01" * (1 << 18)}), "too-large"),
+    (json.dumps({"ingest": STAMP, "data": {"delete": "x"}}).encode(), "wrong-type"),
+    (json.dumps({"ingest": STAMP, "data": {"delete": None}}).encode(), "missing-field"),
+], ids=lambda value: value if isinstance(value, str) else value[100:170].decode())
+def test_a_malformed_deletion_is_rejected_with_its_reason(raw, reason):
+    event = rejected(raw)
+    assert (event["reason"], event["ingest"]) == (reason, STAMP)
 
 
 @pytest.mark.parametrize(

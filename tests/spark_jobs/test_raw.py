@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from ingest.sources.synthetic import Synthetic
 from ingest.stamp import Stamper
-from spark_jobs.raw import Origin, RawTweet, Rejection, examined
+from spark_jobs.raw import Origin, RawDeletion, RawTweet, Rejection, examined
 from spark_jobs.raw_fast import is_utf8, well_formed
-from tests.spark_jobs.odd_events import DATA, GOOD, STAMP, odd_events
+from tests.spark_jobs.odd_events import DATA, DELETIONS, GOOD, STAMP, odd_events
 
 LIMIT, MOST = 1 << 20, 100
 ODD = st.one_of(
@@ -25,8 +25,11 @@ ODD = st.one_of(
     st.just({"hashtags": None}), st.just({"hashtags": [{"tag": ""}]}), st.just({"hashtags": "x"}),
 )
 
+URLS = st.sampled_from(["https://example.org/a", "http://a", "https://", "javascript:alert(1)", "https://a b",
+                        "https://é", "https://a/" + "b" * 600])
 
-def thorough(raw: bytes) -> RawTweet | None:
+
+def thorough(raw: bytes) -> RawTweet | RawDeletion | None:
     try:
         return examined(Origin(raw), LIMIT, MOST)
     except Rejection:
@@ -35,14 +38,15 @@ def thorough(raw: bytes) -> RawTweet | None:
 
 @given(
     stamp=st.dictionaries(st.sampled_from([*STAMP, "more"]), ODD, max_size=1),
-    data=st.dictionaries(st.sampled_from([*DATA, "more"]), ODD, max_size=2),
+    data=st.dictionaries(st.sampled_from([*DATA, "more", "url"]), ODD | URLS, max_size=2),
+    deletion=st.sampled_from([{}, *DELETIONS]),
     beside=st.dictionaries(st.sampled_from(["includes", "raw_base64", "oversize", "data", "ingest"]), ODD, max_size=1),
     ascii=st.booleans(),
 )
 def test_what_is_accepted_quickly_reads_the_same_thoroughly(
-    stamp: dict[str, Any], data: dict[str, Any], beside: dict[str, Any], ascii: bool
+    stamp: dict[str, Any], data: dict[str, Any], deletion: dict[str, Any], beside: dict[str, Any], ascii: bool
 ) -> None:
-    event = {"ingest": STAMP | stamp, "data": DATA | data, **beside}
+    event = {"ingest": STAMP | stamp, "data": DATA | data | deletion, **beside}
     raw = json.dumps(event, ensure_ascii=ascii).encode("utf-8", "surrogatepass")
     quick = well_formed(raw, MOST) if is_utf8(raw) else None
     assert quick is None or quick == thorough(raw)

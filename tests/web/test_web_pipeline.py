@@ -9,7 +9,7 @@ from redis import Redis
 
 from common.settings import Settings
 from common.telemetry import durability, retention
-from common.telemetry.reports import StageTelemetry
+from common.telemetry.reports import StageTelemetry, fold_ended
 from common.tweets import STAGES, Reader
 from web.pipeline import STAGE_OF
 
@@ -17,6 +17,7 @@ from web.pipeline import STAGE_OF
 def test_what_is_unknown_is_null(client: FlaskClient) -> None:
     body = client.get("/api/v1/pipeline").json
     assert (body["middleware"], body["durability"], body["durability_asked"]) == ("pravega", None, None)
+    assert body["source"] is None
     assert [stage["name"] for stage in body["stages"]] == ["published", "enriched", "ranked", "searchable"]
     for stage in body["stages"]:
         assert stage["rate_per_s"] is stage["lag_events"] is stage["lag_seconds"] is None
@@ -46,6 +47,18 @@ def enriched(settings: Settings, redis: Redis) -> None:
         if stage == "enriched":
             telemetry.add(**{"rejected": 1, "rejected_not-json": 1, "parked": 2, "behind_watermark": 3})
         telemetry.close()
+
+
+def test_the_source_is_that_of_the_newest_tweets(client: FlaskClient, settings: Settings, redis: Redis) -> None:
+    """Whichever run began last, and whatever has not published anything yet; also once it has ended."""
+    now = time.time_ns() // 1000
+    for source, sent_us in (("synthetic", now), ("bluesky", now + 1000), ("replay", now - 1000), ("x", None)):
+        telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "published", source, source)
+        telemetry.record([] if sent_us is None else [sent_us] * 10, now)
+        telemetry.close()
+    assert client.get("/api/v1/pipeline").json["source"] == "bluesky"
+    fold_ended(redis, settings.redis_prefix, "published", time.time() + 60)
+    assert client.get("/api/v1/pipeline").json["source"] == "bluesky"
 
 
 def test_the_stages_that_report_are_known(client: FlaskClient, enriched: None) -> None:

@@ -7,7 +7,9 @@ import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from apiflask import APIFlask
 from flask.testing import FlaskClient
@@ -17,9 +19,11 @@ from redis import Redis
 from common.settings import Port, Settings
 from common.text import clean_text
 from common.tweets import Ingest
-from search.encoder import Encoder
+from search import cached_results
+from search.encoder import DIMENSIONS, Encoder
 from search.index import Index
 from search.milvus_rows import IndexRows
+from search.query import TweetSearch
 from search.store import Store
 from tests.search.samples import tweet
 from tests.web.conftest import free_port
@@ -106,7 +110,7 @@ def indexed(home: Path, milvus: str) -> Settings:
     stored = store.insert([
         tweet(
             tweet_id, text, created_at=f"2026-11-21T0{7 + n}:00:00.000Z", lang=lang, hashtags=["a"],
-            ingest=Ingest(0, "test", "r", n),
+            ingest=Ingest(0, "test", "r", n), url="https://example.org/b" if n == 1 else "",
         )
         for n, (tweet_id, lang, text) in enumerate(TWEETS)
     ])
@@ -139,8 +143,11 @@ class TestIndexed:
         assert first["distance"] == pytest.approx(0, abs=1e-4)
         assert first | {"distance": 0} == {
             "tweet_id": str(2**62 + 2), "text": TWEETS[1][2], "created_at": "2026-11-21T08:00:00Z", "author_id": "7",
-            "lang": "en", "hashtags": ["a"], "distance": 0,
+            "lang": "en", "hashtags": ["a"], "source": "test", "url": "https://example.org/b", "distance": 0,
         }
+
+    def test_what_is_not_known_of_a_hit_is_null(self, client: FlaskClient) -> None:
+        assert client.get("/api/v1/search", query_string={"q": TWEETS[0][2]}).json["hits"][0]["url"] is None
 
     def test_nearest_first(self, client: FlaskClient) -> None:
         hits = client.get("/api/v1/search?q=football+match").json["hits"]
@@ -172,6 +179,42 @@ class TestIndexed:
         keys = list(redis.scan_iter("murmur:default:pravega:search:*"))
         assert len(keys) == 3
         assert all(0 < redis.ttl(key) <= 30 for key in keys)
+
+    def test_no_result_of_before_something_was_forgotten_is_shown(
+        self, client: FlaskClient, redis: Redis, indexed: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Nor one that was looked for before, and came into the cache afterwards."""
+        def is_cached() -> bool:
+            return client.get("/api/v1/search?q=rain").json["cached"]
+
+        assert [is_cached(), is_cached()] == [False, True]
+        cached_results.outdate(redis, indexed.redis_prefix)
+        search = TweetSearch.search
+
+        def overtaken(*arguments: Any) -> Any:
+            hits = search(*arguments)
+            cached_results.outdate(redis, indexed.redis_prefix)
+            return hits
+
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(TweetSearch, "search", overtaken)
+            assert is_cached() is False
+        assert [is_cached(), is_cached()] == [False, True]
+
+    def test_a_hit_that_was_just_forgotten_is_not_shown(self, client: FlaskClient, indexed: Settings) -> None:
+        """Though the index still has it."""
+        store = Store.open(indexed)
+        store.insert([tweet(77, "a text", ingest=Ingest(0, "test", "r", 77)),
+                      tweet(78, "", late=True, deletes="tweet", deleted_id=77)])
+        index = Index.open(indexed)
+        index.upsert([IndexRows.of([77], [store.positions([77])[77]], np.eye(1, DIMENSIONS, dtype=np.float32), ["en"],
+                                   [0])])
+        assert 77 in index.ids()
+        hits = client.get("/api/v1/search?q=anything&limit=100").json["hits"]
+        assert {hit["tweet_id"] for hit in hits} == {str(tweet_id) for tweet_id, _, _ in TWEETS}
+        index.remove(store.positions([77]))
+        store.close()
+        index.close()
 
     def test_redis_away_means_no_cache(self, indexed: Settings) -> None:
         away = indexed.model_copy(update={"redis_url": f"redis://127.0.0.1:{free_port()}/0"})

@@ -668,6 +668,11 @@ export interface components {
              * @description copies of each event, as configured; how many are in step now is not asked
              */
             replicas: number;
+            /**
+             * Source
+             * @description the source of the tweets that were published last: bluesky, replay, synthetic, …; null: none were
+             */
+            source: string | null;
             /** Stages */
             stages: components["schemas"]["Pipeline.Stage"][];
         };
@@ -914,6 +919,11 @@ export interface components {
             /** Lang */
             lang: string;
             /**
+             * Source
+             * @description where it came from: bluesky, synthetic, …; null: it does not tell
+             */
+            source: string | null;
+            /**
              * Text
              * @description the tweet's own text
              */
@@ -923,6 +933,11 @@ export interface components {
              * @description 64 bits, as a string because JavaScript's numbers have 53
              */
             tweet_id: string;
+            /**
+             * Url
+             * @description http or https address at which it can be read; null: none is known
+             */
+            url: string | null;
         };
     };
     responses: never;

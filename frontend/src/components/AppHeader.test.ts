@@ -9,8 +9,8 @@ beforeEach(() => void vi.stubGlobal('matchMedia', () => Object.assign(new EventT
 afterEach(() => void vi.unstubAllGlobals())
 
 /** What stands below the name of the page, and what explains it. */
-function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>, replicas = 1) {
-  const pipeline = { middleware: 'kafka', stages: [], replicas, ...known }
+function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>, replicas = 1, source: string | null = 'x') {
+  const pipeline = { middleware: 'kafka', stages: [], replicas, source, ...known }
   const wrapper = mount(AppHeader, {
     props: { window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },
   })
@@ -20,19 +20,27 @@ function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>, replicas
 
 it('tells a durability that the server was asked for from one that was only configured', () => {
   expect(told({ durability: 'fsync', durability_asked: true }))
-    .toEqual(['on kafka · fsync', 'acknowledged means on disk, as the running server says'])
+    .toEqual(['on kafka · fsync · live: x', 'acknowledged means on disk, as the running server says'])
   expect(told({ durability: 'page-cache', durability_asked: false }))
     .toEqual([
-      'on kafka · page-cache, configured',
+      'on kafka · page-cache, configured · live: x',
       'acknowledged may be lost with the machine, as the running server was configured; it cannot be asked',
     ])
 })
 
 it('says how many replicas are configured, which is not how many there are', () => {
-  expect(told({ durability: 'fsync', durability_asked: true }, 3)[0]).toBe('on kafka · fsync · 3 replicas, configured')
+  expect(told({ durability: 'fsync', durability_asked: true }, 3)[0])
+    .toBe('on kafka · fsync · live: x · 3 replicas, configured')
 })
 
 it('says that a durability is unknown', () => {
   expect(told({ durability: null, durability_asked: null }))
-    .toEqual(['on kafka · durability unknown', 'no server has said what acknowledged means'])
+    .toEqual(['on kafka · durability unknown · live: x', 'no server has said what acknowledged means'])
+})
+
+it.each([
+  ['bluesky', 'live: bluesky'], ['replay', 'recorded: replay'], ['synthetic', 'invented: synthetic'],
+  [null, 'no source yet'],
+])('says how real the tweets of %s are', (source, text) => {
+  expect(told({ durability: 'fsync', durability_asked: true }, 1, source)[0]).toBe(`on kafka · fsync · ${text}`)
 })

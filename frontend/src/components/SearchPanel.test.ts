@@ -5,8 +5,9 @@ import { jsonResponse } from '@/composables/scope.testing'
 
 const hit = (text: string) => ({
   tweet_id: '1900000000000000001', text, created_at: '2026-11-21T12:00:00Z', author_id: '7', lang: 'en',
-  hashtags: [], distance: 0.25,
+  hashtags: [], source: null as string | null, url: null as string | null, distance: 0.25,
 })
+const post = (text: string, url = 'https://example.org/post/1') => ({ ...hit(text), source: 'bluesky', url })
 const answer = vi.fn<(url: string) => Promise<Response>>()
 
 enableAutoUnmount(afterEach)
@@ -19,8 +20,9 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-const found = (...texts: string[]) =>
-  answer.mockImplementation(async () => jsonResponse({ query: 'q', took_ms: 4.2, cached: true, hits: texts.map(hit) }))
+const foundHits = (...hits: ReturnType<typeof hit>[]) =>
+  answer.mockImplementation(async () => jsonResponse({ query: 'q', took_ms: 4.2, cached: true, hits }))
+const found = (...texts: string[]) => foundHits(...texts.map(hit))
 
 async function panel(query: string) {
   const wrapper = mount(SearchPanel, {
@@ -92,4 +94,49 @@ it('focuses the box on "/", but leaves a slash that is typed', async () => {
   const typed = new KeyboardEvent('keydown', { key: '/', bubbles: true, cancelable: true })
   input.dispatchEvent(typed)
   expect(typed.defaultPrevented).toBe(false)
+})
+
+it('shows the source of a hit, and links to the post without telling where from', async () => {
+  foundHits(post('seen elsewhere'))
+  const wrapper = await panel('x')
+  expect(wrapper.get('.facts [title=source]').text()).toBe('bluesky')
+  expect(wrapper.get('.facts a').attributes()).toMatchObject(
+    { href: 'https://example.org/post/1', target: '_blank', rel: 'noopener noreferrer' })
+})
+
+it('links to nothing else than a page on the web', async () => {
+  foundHits(post('evil', 'javascript:alert(1)'), { ...hit('none'), tweet_id: '2' })
+  const wrapper = await panel('x')
+  expect(wrapper.findAll('.hit')).toHaveLength(2)
+  expect(wrapper.find('.hit a').exists()).toBe(false)
+})
+
+it('asks again by itself while posts are shown, so that deleted ones go', async () => {
+  vi.useFakeTimers()
+  foundHits(post('soon deleted'))
+  const wrapper = await panel('x')
+  found()
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(answer).toHaveBeenCalledTimes(2)
+  expect(wrapper.find('.hit').exists()).toBe(false)
+  await vi.advanceTimersByTimeAsync(90_000)
+  expect(answer).toHaveBeenCalledTimes(2)
+})
+
+it('does not ask again while nothing is shown that could be deleted', async () => {
+  vi.useFakeTimers()
+  found('invented')
+  await panel('x')
+  await vi.advanceTimersByTimeAsync(120_000)
+  expect(answer).toHaveBeenCalledTimes(1)
+})
+
+it('keeps what it shows, without a word, when asking again fails', async () => {
+  vi.useFakeTimers()
+  foundHits(post('kept'))
+  const wrapper = await panel('x')
+  answer.mockImplementation(async () => jsonResponse({ detail: 'The index does not answer.' }, 503))
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(wrapper.get('.hit').text()).toContain('kept')
+  expect(wrapper.find('[role=alert]').exists()).toBe(false)
 })

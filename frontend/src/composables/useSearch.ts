@@ -3,6 +3,9 @@ import { ApiError, fetchSearch, MAX_QUERY, type SearchResult } from '@/api/clien
 
 export type SearchState = 'idle' | 'searching' | 'done' | 'failed'
 
+/** Posts may be deleted where they were written: those that are shown are asked for again. */
+const REFRESH_MS = 30_000
+
 /** Semantic search for `query`. The last result stays while the next is on its way, and when that fails. */
 export function useSearch(query: Ref<string>) {
   const state = ref<SearchState>('idle')
@@ -50,7 +53,22 @@ export function useSearch(query: Ref<string>) {
     }, 1000)
   }
 
+  async function refresh() {
+    if (state.value !== 'done' || !result.value?.hits.some((hit) => hit.url)) return
+    const { signal } = asking
+    try {
+      const newer = await fetchSearch(result.value.query, signal)
+      if (!signal.aborted) result.value = newer
+    } catch {
+      // What is shown stays; the next time may do.
+    }
+  }
+
   watch(query, search, { immediate: true })
-  onScopeDispose(cancel)
+  const refreshing = setInterval(() => void refresh(), REFRESH_MS)
+  onScopeDispose(() => {
+    cancel()
+    clearInterval(refreshing)
+  })
   return { state, result, problem, retryIn, search }
 }
