@@ -1,0 +1,137 @@
+"""Contents of tweets that behave like real ones: new words without end, topics that break out, texts passed on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import count as count_from
+from typing import Any
+
+import numpy as np
+import orjson
+
+from ingest.sources.content import Content, Size
+from ingest.sources.phrases import USERS, load_topics, make_users
+from ingest.sources.realistic.outbreaks import HOT, HOT_OF_OUTBREAK, HOT_SHIFT, STRETCH, Spread, retweet_reach
+from ingest.sources.realistic.texts import RETWEET, Numbers, Plan, Texts
+from ingest.sources.realistic.vocabulary import LANGUAGES
+
+BLOCK = 4096
+"""Tweets whose random numbers are drawn together; five make a stretch."""
+
+KINDS = (0.22, 0.57, 0.21)
+KINDS_IN_OUTBREAK = (0.12, 0.66, 0.22)
+"""Shares of tweets of one's own, retweets and replies."""
+
+HOT_SHARE = 0.62
+"""Of retweets, those of what others pass on, too."""
+
+TAGS = (0.66, 0.2, 0.09, 0.05)
+LINK_SHARE, PICTOGRAPH_SHARE = 0.5, 0.15
+"""Of the tweets that are no retweets; of all."""
+
+REACHES, REACH_SHARES = ((25, 60), (60, 150), (150, 270), (340, 341)), (0.2, 0.45, 0.2, 0.15)
+"""Least and most characters of such a text, about, and how often; the last are cut at the limit."""
+
+METRICS = 1024
+NUMBER_BITS = 26
+"""So many tweets of a seed have numbers that the next seed's have not."""
+
+
+class Realistic:
+    """Deterministic by `seed` and `languages`, the share of each; LANGUAGES unless given."""
+
+    def __init__(self, seed: int, size: Size, languages: Mapping[str, float] | None = None) -> None:
+        languages = languages or LANGUAGES
+        self._seed, self._size = seed, size
+        self._shares = np.array(list(languages.values())) / sum(languages.values())
+        self._topics = load_topics()
+        users = make_users(np.random.default_rng((seed, 0)))
+        self._texts = Texts(list(languages), self._topics, users)
+        self._spread = Spread(seed, self._texts, list(languages), self._shares, self._topics, users)
+        self._ids = [user.id for user in users]
+        self._authors = [b',"author_id":"%b"' % user.id.encode() for user in users]
+        self._lean = [orjson.dumps(user.lean) for user in users]
+        self._full = [orjson.dumps(user.full) for user in users]
+        self._annotations = [orjson.dumps(topic.annotations) for topic in self._topics]
+        self._metrics = [_metrics(number) for number in range(METRICS)]
+
+    def from_number(self, number: int) -> Iterator[Content]:
+        """The contents of tweet `number` and those that follow it."""
+        for block in count_from(number // BLOCK):
+            contents = self._block(block)
+            for _ in range(number % BLOCK if block == number // BLOCK else 0):
+                next(contents)
+            yield from contents
+
+    def _block(self, block: int) -> Iterator[Content]:
+        random = np.random.default_rng((self._seed, 2, block))
+        stretch = block * BLOCK // STRETCH
+        number = np.arange(block * BLOCK, (block + 1) * BLOCK)
+        outbreaks = self._spread.outbreaks(stretch)
+        uniform, bound = random.random(BLOCK), np.zeros(BLOCK)
+        source = np.full(BLOCK, -1)
+        topic = random.integers(0, len(self._topics), BLOCK)
+        language = random.choice(len(self._shares), BLOCK, p=self._shares)
+        kind = random.choice(3, BLOCK, p=KINDS)
+        in_outbreak = random.choice(3, BLOCK, p=KINDS_IN_OUTBREAK)
+        for at, (_, outbreak) in enumerate(outbreaks):
+            share = outbreak.share(number)
+            of_it = (uniform >= bound) & (uniform < bound + share)
+            bound += share
+            source[of_it], topic[of_it], kind[of_it] = at, outbreak.topic, in_outbreak[of_it]
+            if outbreak.language >= 0:
+                language[of_it] = outbreak.language
+        # What is passed on changes from stretch to stretch, little by little.
+        earlier = (random.random(BLOCK) >= (number % STRETCH) / STRETCH) & (source < 0)
+        author, metrics = random.zipf(1.3, BLOCK) % USERS, random.integers(0, METRICS, BLOCK)
+        hot = (kind == RETWEET) & (random.random(BLOCK) < HOT_SHARE)
+        chosen = _skewed_hot(random.random(BLOCK), np.where(source < 0, HOT, HOT_OF_OUTBREAK))
+        tables = [
+            self._spread.hot(stretch), self._spread.hot(max(0, stretch - 1)),
+            *(self._spread.hot_of_outbreak(begun) for begun, _ in outbreaks)]
+        table = np.where(source >= 0, source + 2, earlier)
+        plan = self._plan(random, np.flatnonzero(~hot), number, kind, language, topic, source, outbreaks)
+        texts = self._texts.write(random, plan, stretch)
+        fresh = zip(texts, plan.other.tolist(), plan.topic.tolist(), strict=True)
+        for is_hot, which, place, writer, metric in zip(
+                hot.tolist(), table.tolist(), chosen.tolist(), author.tolist(), metrics.tolist(), strict=True):
+            if is_hot:
+                found = tables[which]
+                text, other, of_topic = found.texts[place], found.others[place], found.topics[place]
+            else:
+                text, other, of_topic = next(fresh)
+            yield self._content(text, writer, other, of_topic, metric)
+
+    def _plan(self, random: np.random.Generator, at: Numbers, number: Numbers, kind: Numbers, language: Numbers,
+              topic: Numbers, source: Numbers, outbreaks: list[Any]) -> Plan:
+        count = len(at)
+        tags = random.choice(len(TAGS), count, p=TAGS)
+        marks = [outbreak.tag for _, outbreak in outbreaks]
+        tagged = np.where(random.random(count) < 0.8, source[at], -1).tolist()
+        classes = random.choice(len(REACHES), count, p=REACH_SHARES)
+        low, high = np.array(REACHES).T[:, classes]
+        reach = np.where(kind[at] == RETWEET, retweet_reach(random, count), random.integers(low, high))
+        return Plan(
+            kind[at], language[at], topic[at], number[at] + (self._seed << NUMBER_BITS),
+            random.integers(0, USERS, count), reach, tags, [marks[mark] if mark >= 0 else None for mark in tagged],
+            random.random(count) < LINK_SHARE, random.random(count) < PICTOGRAPH_SHARE)
+
+    def _content(self, text: bytes, author: int, other: int, topic: int, metrics: int) -> Content:
+        if self._size == "full":
+            return self._ids[author], b'%b%b%b,"context_annotations":%b},"includes":{"users":[%b,%b]}}' % (
+                text, self._authors[author], self._metrics[metrics], self._annotations[topic], self._full[author],
+                self._full[other])
+        return self._ids[author], b'%b%b%b},"includes":{"users":[%b]}}' % (
+            text, self._authors[author], self._metrics[metrics], self._lean[author])
+
+
+def _metrics(number: int) -> bytes:
+    counts = {"retweet_count": number % 53, "reply_count": number % 7, "like_count": number % 211,
+              "quote_count": number % 3}
+    return (b',"possibly_sensitive":false,"reply_settings":"everyone","source":"Murmuration","public_metrics":'
+            + orjson.dumps(counts))
+
+
+def _skewed_hot(uniform: np.ndarray, count: Numbers) -> Numbers:
+    ranks: Numbers = (HOT_SHIFT * ((1 + count / HOT_SHIFT) ** uniform - 1)).astype(np.int64)
+    return ranks

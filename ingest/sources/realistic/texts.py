@@ -1,0 +1,190 @@
+"""What tweets say, made for many at once: text, language, hashtags, mentions and links, as bytes of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+
+from ingest.sources.phrases import EMOJI, Topic, User
+from ingest.sources.realistic.vocabulary import RANKED, TOPIC_WORDS, Vocabulary, vocabulary
+
+Numbers = np.ndarray[Any, np.dtype[np.int64]]
+
+PLAIN, RETWEET, REPLY = range(3)
+"""Kinds of tweets."""
+
+LIMIT, RETWEET_LIMIT, URL_LENGTH = 280, 140, 23
+"""Characters of a tweet, of which one of a syllabic script counts for two, of what X shows of a retweeted one, and of
+every link."""
+
+PHRASE_SHARE, TOPIC_WORD_SHARE = 0.14, 0.12
+"""Of chunks, those that are a phrase of the topic; of words, those that are the topic's."""
+
+UNIQUE_WORDS = 6
+"""A text of fewer free words says its number in two of them, so that it comes once: 2 ** 30 have one of their own.
+That two of more words are the same is less likely than one in 10 ** 8 among 2.4 million."""
+
+NUMBER_STEP = 0x2545F491
+"""Odd: numbers that follow each other say unlike words."""
+
+OWN_TAG_SHARE, TAG_SHIFT = 0.5, 1.0
+
+CHUNK_WORD = 6.5
+"""Characters of a free word, about."""
+
+_REFERENCES = ("", "retweeted", "replied_to")
+_PICTOGRAPHS = [emoji for emoji in EMOJI if emoji]
+
+
+class Plan(NamedTuple):
+    """What is to be said, by arrays of one length: `number` is the text's own, `reach` its characters, about.
+
+    `tags`: how many hashtags; `leading`: those that stand first, by text, before what is drawn.
+    """
+
+    kind: Numbers
+    language: Numbers
+    topic: Numbers
+    number: Numbers
+    other: Numbers
+    reach: Numbers
+    tags: Numbers
+    leading: Sequence[str | None]
+    link: np.ndarray
+    pictograph: np.ndarray
+
+
+class Texts:
+    """`languages`: their names, in the order of a plan's numbers."""
+
+    def __init__(self, languages: Sequence[str], topics: Sequence[Topic], users: Sequence[User]) -> None:
+        self._languages = [vocabulary(language) for language in languages]
+        self._topics, self._users = topics, users
+        self._lengths = [_mean_chunk(words) for words in self._languages]
+
+    def write(self, random: np.random.Generator, plan: Plan, drift: int) -> Iterator[bytes]:
+        """The JSON of each text, from `"text"` to its entities; `drift` moves the ranks of the topics' hashtags."""
+        count = len(plan.kind)
+        bodies, tags = self._bodies(random, plan), self._tags(random, plan, drift)
+        pictographs = random.integers(0, len(_PICTOGRAPHS), count).tolist()
+        links = random.integers(1 << 30, 1 << 31, count).tolist()
+        columns = (plan.kind, plan.language, plan.other, plan.link, plan.pictograph)
+        rows = zip(bodies, tags, pictographs, links, *(column.tolist() for column in columns), strict=True)
+        return (self._piece(*row) for row in rows)
+
+    def _piece(self, body: str, tags: list[str], pictograph: int, number: int, kind: int, language: int, other: int,
+               link: bool, pictured: bool) -> bytes:
+        user, words = self._users[other], self._languages[language]
+        if pictured:
+            body += _PICTOGRAPHS[pictograph]
+        entities = ""
+        if kind == RETWEET:
+            front, marked = f"RT @{user.name}: ", "".join(f"#{tag} " for tag in tags)
+            text, limit = front + marked + body, RETWEET_LIMIT
+            tags_at = len(front)
+        else:
+            front = f"@{user.name} " if kind == REPLY else ""
+            marked = "".join(f" #{tag}" for tag in tags)
+            limit = LIMIT // words.width
+            room = limit - len(front) - len(marked) - (URL_LENGTH + 1 if link else 0)
+            if len(body) > room:
+                body = body[:room - 1] + "…"
+            tags_at = len(front) + len(body) + 1
+            text = front + body + marked
+        if link and len(text) + URL_LENGTH < limit:
+            start = len(text) + 1
+            text += f" https://t.co/x{number:010}"
+            entities = (f'"urls":[{{"start":{start},"end":{start + URL_LENGTH},"url":"{text[start:]}",'
+                        f'"expanded_url":"https://news.example.org/{number}",'
+                        f'"display_url":"news.example.org/{number}"}}]')
+        if len(text) > limit:
+            text = text[:limit - 1] + "…"
+        if kind:
+            start = 3 if kind == RETWEET else 0
+            entities += (f'{"," if entities else ""}"mentions":[{{"start":{start},"end":{start + len(user.name) + 1},'
+                         f'"username":"{user.name}","id":"{user.id}"}}]')
+        if tags:
+            named = []
+            for tag in tags:
+                named.append(f'{{"start":{tags_at},"end":{tags_at + len(tag) + 1},"tag":"{tag}"}}')
+                tags_at += len(tag) + 2
+            entities += f'{"," if entities else ""}"hashtags":[{",".join(named)}]'
+        referenced = f',"referenced_tweets":[{{"type":"{_REFERENCES[kind]}","id":"{number << 30}"}}]' if kind else ""
+        return b'"text":%b,%b' % (
+            orjson.dumps(text), f'"lang":"{words.language}","entities":{{{entities}}}{referenced}'.encode())
+
+    def _bodies(self, random: np.random.Generator, plan: Plan) -> list[str]:
+        bodies = [""] * len(plan.kind)
+        for number, words in enumerate(self._languages):
+            at = np.flatnonzero(plan.language == number)
+            if len(at):
+                reach = plan.reach[at] // words.width
+                chunks = np.maximum(1, np.rint(reach / self._lengths[number])).astype(np.int64)
+                made = _compose(random, words, plan.topic[at], chunks, plan.number[at])
+                for place, body in zip(at.tolist(), made, strict=True):
+                    bodies[place] = body
+        return bodies
+
+    def _tags(self, random: np.random.Generator, plan: Plan, drift: int) -> list[list[str]]:
+        """Hashtags by text: half of them the topic's own, the others any word's of the language, however rare."""
+        shape, most = (len(plan.kind), 4), len(self._topics[0].tags)
+        own = (_skewed(random.random(shape), TAG_SHIFT, most) + 3 * drift) % most
+        rare = _skewed(random.random(shape), 1.0, RANKED)
+        is_own = random.random(shape) < OWN_TAG_SHARE
+        found = []
+        rows = zip(plan.tags.tolist(), plan.leading, plan.topic.tolist(), plan.language.tolist(), own.tolist(),
+                   rare.tolist(), is_own.tolist(), strict=True)
+        for count, leading, topic, language, of_topic, of_language, choice in rows:
+            if not (count or leading):
+                found.append([])
+                continue
+            tags = [leading] if leading else []
+            topical, words = self._topics[topic].tags, self._languages[language].words
+            for at in range(count):
+                word = "" if choice[at] else words[of_language[at]]
+                tags.append(word.capitalize() if word.isalpha() else topical[of_topic[at]])
+            found.append(list(dict.fromkeys(tags)))
+        return found
+
+
+
+def _compose(random: np.random.Generator, words: Vocabulary, topic: Numbers, chunks: Numbers,
+             number: Numbers) -> Iterator[str]:
+    """Texts of so many chunks each, whose slots are filled with words by rank, the topic's, and new ones."""
+    first = np.cumsum(chunks) - chunks
+    many = int(chunks.sum())
+    frame = random.integers(0, words.frames, many)
+    phrase = words.frames + np.repeat(topic, chunks) * words.phrases + random.integers(0, words.phrases, many)
+    chunk = np.where(random.random(many) < PHRASE_SHARE, phrase, frame)
+    chunk[first] = frame[first] % words.long_frames  # so that every text has two free words
+    slots = np.add.reduceat(words.slots[chunk], first)
+    ends = np.cumsum(slots)
+    free = int(ends[-1])
+    topical = RANKED + np.repeat(topic, slots) * TOPIC_WORDS + random.integers(0, TOPIC_WORDS, free)
+    rank = np.where(random.random(free) < TOPIC_WORD_SHARE, topical, words.ranks(random.random(free)))
+    short, said = (ends - slots)[slots < UNIQUE_WORDS], number[slots < UNIQUE_WORDS] * NUMBER_STEP % RANKED**2
+    rank[short], rank[short + 1] = said // RANKED, said % RANKED
+    is_new = rank < 0
+    filled = words.words[rank]
+    filled[is_new] = words.new(random, int(is_new.sum()))
+    chosen, filling, ways, gap = chunk.tolist(), filled.tolist(), words.chunks, words.gap
+    at = slot = 0
+    for count, end in zip(chunks.tolist(), ends.tolist(), strict=True):
+        yield gap.join([ways[way] for way in chosen[at:at + count]]) % tuple(filling[slot:end])
+        at, slot = at + count, end
+
+
+def _mean_chunk(words: Vocabulary) -> float:
+    """Characters of a chunk, with what fills it."""
+    frames = words.chunks[:words.frames]
+    return sum(len(frame) + (CHUNK_WORD / words.width - 2) * frame.count("%s") for frame in frames) / len(frames)
+
+
+def _skewed(uniform: np.ndarray, shift: float, most: int) -> Numbers:
+    """Ranks below `most` by Zipf's law."""
+    ranks = shift * ((1 + most / shift) ** uniform - 1)
+    numbers: Numbers = ranks.astype(np.int64)
+    return numbers
