@@ -11,7 +11,7 @@ import orjson
 
 from ingest.sources.content import Content, Size
 from ingest.sources.phrases import USERS, load_topics, make_users
-from ingest.sources.realistic.outbreaks import HOT, HOT_OF_OUTBREAK, HOT_SHIFT, STRETCH, Spread, retweet_reach
+from ingest.sources.realistic.outbreaks import HOT, HOT_OF_OUTBREAK, HOT_SHIFT, STRETCH, TAGS, Spread, retweet_reach
 from ingest.sources.realistic.texts import RETWEET, Numbers, Plan, Texts
 from ingest.sources.realistic.vocabulary import LANGUAGES
 
@@ -22,10 +22,9 @@ KINDS = (0.22, 0.57, 0.21)
 KINDS_IN_OUTBREAK = (0.12, 0.66, 0.22)
 """Shares of tweets of one's own, retweets and replies."""
 
-HOT_SHARE = 0.62
+HOT_SHARE = 0.74
 """Of retweets, those of what others pass on, too."""
 
-TAGS = (0.66, 0.2, 0.09, 0.05)
 LINK_SHARE, PICTOGRAPH_SHARE = 0.5, 0.15
 """Of the tweets that are no retweets; of all."""
 
@@ -70,7 +69,7 @@ class Realistic:
         outbreaks = self._spread.outbreaks(stretch)
         uniform, bound = random.random(BLOCK), np.zeros(BLOCK)
         source = np.full(BLOCK, -1)
-        topic = random.integers(0, len(self._topics), BLOCK)
+        topic = random.choice(len(self._topics), BLOCK, p=self._spread.popularity(stretch))
         language = random.choice(len(self._shares), BLOCK, p=self._shares)
         kind = random.choice(3, BLOCK, p=KINDS)
         in_outbreak = random.choice(3, BLOCK, p=KINDS_IN_OUTBREAK)

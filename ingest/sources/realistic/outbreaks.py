@@ -23,10 +23,13 @@ PEAKS, RISES = (0.05, 0.25), (1000, 7000)
 ONE_LANGUAGE = 0.4
 """Of the outbreaks, those that stay within one."""
 
-HOT, HOT_OF_OUTBREAK = 192, 24
+HOT, HOT_OF_OUTBREAK = 96, 24
 """Tweets that are passed on again and again, during a stretch and within an outbreak."""
 
-HOT_SHIFT = 2.0
+HOT_SHIFT = 1.5
+TAGS = (0.66, 0.13, 0.1, 0.07, 0.04)
+"""Shares of texts with so many hashtags, beside that of an outbreak."""
+
 HOT_NUMBER = 1 << 29
 """From here on their texts are numbered."""
 
@@ -75,6 +78,11 @@ class Spread:
         begun = range(max(0, stretch - LASTING + 1), stretch + 1)
         return [(number, found) for number in begun if (found := self.outbreak(number))]
 
+    def popularity(self, stretch: int) -> np.ndarray:
+        """Share of each topic during a stretch."""
+        weights: np.ndarray = 1 / (1 + np.random.default_rng((self._seed, 1, stretch)).permutation(len(self._topics)))
+        return weights / weights.sum()
+
     def _outbreak(self, stretch: int) -> Outbreak | None:
         random = np.random.default_rng((self._seed, 3, stretch))
         if random.random() >= OUTBREAK_PROBABILITY:
@@ -89,8 +97,8 @@ class Spread:
     def _hot(self, stretch: int) -> Hot:
         random = np.random.default_rng((self._seed, 4, stretch))
         language = random.choice(len(self._shares), HOT, p=self._shares)
-        topic = random.integers(0, len(self._topics), HOT)
-        tags = random.choice(4, HOT, p=(0.62, 0.2, 0.1, 0.08))
+        topic = random.choice(len(self._topics), HOT, p=self.popularity(stretch))
+        tags = random.choice(5, HOT, p=TAGS)
         return self._written(random, language, topic, tags, [None] * HOT, stretch)
 
     def _hot_of_outbreak(self, stretch: int) -> Hot:

@@ -20,8 +20,11 @@ LIMIT, RETWEET_LIMIT, URL_LENGTH = 280, 140, 23
 """Characters of a tweet, of which one of a syllabic script counts for two, of what X shows of a retweeted one, and of
 every link."""
 
-PHRASE_SHARE, TOPIC_WORD_SHARE = 0.14, 0.12
+PHRASE_SHARE, TOPIC_WORD_SHARE = 0.24, 0.3
 """Of chunks, those that are a phrase of the topic; of words, those that are the topic's."""
+
+FRAME_SKEW = 2.0
+"""Above 1: some ways to say something are more usual than others."""
 
 UNIQUE_WORDS = 6
 """A text of fewer free words says its number in two of them, so that it comes once: 2 ** 30 have one of their own.
@@ -30,13 +33,14 @@ That two of more words are the same is less likely than one in 10 ** 8 among 2.4
 NUMBER_STEP = 0x2545F491
 """Odd: numbers that follow each other say unlike words."""
 
-OWN_TAG_SHARE, TAG_SHIFT = 0.5, 1.0
+MOST_TAGS = 4
+OWN_TAG_SHARE, TAG_SHIFT = 0.65, 0.3
 
 CHUNK_WORD = 6.5
 """Characters of a free word, about."""
 
 _REFERENCES = ("", "retweeted", "replied_to")
-_PICTOGRAPHS = [emoji for emoji in EMOJI if emoji]
+_PICTOGRAPHS = [emoji.strip() for emoji in EMOJI if emoji]
 
 
 class Plan(NamedTuple):
@@ -78,8 +82,8 @@ class Texts:
     def _piece(self, body: str, tags: list[str], pictograph: int, number: int, kind: int, language: int, other: int,
                link: bool, pictured: bool) -> bytes:
         user, words = self._users[other], self._languages[language]
-        if pictured:
-            body += _PICTOGRAPHS[pictograph]
+        if pictured:  # of what is passed on one sees the beginning
+            body = f"{_PICTOGRAPHS[pictograph]} {body}" if kind == RETWEET else f"{body} {_PICTOGRAPHS[pictograph]}"
         entities = ""
         if kind == RETWEET:
             front, marked = f"RT @{user.name}: ", "".join(f"#{tag} " for tag in tags)
@@ -130,7 +134,7 @@ class Texts:
 
     def _tags(self, random: np.random.Generator, plan: Plan, drift: int) -> list[list[str]]:
         """Hashtags by text: half of them the topic's own, the others any word's of the language, however rare."""
-        shape, most = (len(plan.kind), 4), len(self._topics[0].tags)
+        shape, most = (len(plan.kind), MOST_TAGS), len(self._topics[0].tags)
         own = (_skewed(random.random(shape), TAG_SHIFT, most) + 3 * drift) % most
         rare = _skewed(random.random(shape), 1.0, RANKED)
         is_own = random.random(shape) < OWN_TAG_SHARE
@@ -156,7 +160,7 @@ def _compose(random: np.random.Generator, words: Vocabulary, topic: Numbers, chu
     """Texts of so many chunks each, whose slots are filled with words by rank, the topic's, and new ones."""
     first = np.cumsum(chunks) - chunks
     many = int(chunks.sum())
-    frame = random.integers(0, words.frames, many)
+    frame = (random.random(many) ** FRAME_SKEW * words.frames).astype(np.int64)
     phrase = words.frames + np.repeat(topic, chunks) * words.phrases + random.integers(0, words.phrases, many)
     chunk = np.where(random.random(many) < PHRASE_SHARE, phrase, frame)
     chunk[first] = frame[first] % words.long_frames  # so that every text has two free words

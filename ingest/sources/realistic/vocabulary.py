@@ -14,7 +14,7 @@ from ingest.sources.realistic.characters import Characters
 
 Strings = np.ndarray[Any, np.dtype[np.object_]]
 
-LANGUAGES = {"en": 0.4, "ja": 0.13, "es": 0.13, "pt": 0.1, "in": 0.07, "ko": 0.07, "de": 0.05, "fr": 0.05}
+LANGUAGES = {"en": 0.48, "es": 0.13, "pt": 0.1, "ja": 0.1, "in": 0.06, "ko": 0.06, "de": 0.04, "fr": 0.03}
 """Share of each, roughly as in X's whole stream: the real samples are those of a few searches. `in` is Indonesian."""
 
 SYLLABIC = ("ja", "ko")
@@ -25,7 +25,7 @@ SPACELESS = ("ja",)
 RANKED = 1 << 15
 """Words of a language that have a rank; what is rarer is made up when it is needed."""
 
-ZIPF_SHIFT, ZIPF_EXPONENT = 30.0, 1.3
+ZIPF_SHIFT, ZIPF_EXPONENT = 1.75, 1.05
 """Of the Zipf-Mandelbrot law by which a rank r is drawn: (r + shift) to the power of minus exponent. Different words
 then grow with the number of words to the power of 1 / exponent, without end (B. Mandelbrot 1953; L. Lü et al. 2010)."""
 
