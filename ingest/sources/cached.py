@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import count as count_from
-from itertools import islice
+from itertools import cycle, islice
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from ingest.sources.phrases import EMOJI, LANGUAGES, USERS, load_topics, make_us
 
 BLOCK = 1024
 """Tweets whose random numbers are drawn together."""
+
+AHEAD = 1 << 17
+"""Made ahead at most: no part of the stack remembers a text."""
 
 DRIFT_TWEETS = 20_480
 """After so many tweets the popularity of topics and hashtags has drifted on."""
@@ -45,6 +49,10 @@ class Cached:
 
     def from_number(self, number: int) -> Iterator[Content]:
         return islice(self._from_block(number // BLOCK), number % BLOCK, None)
+
+    def ahead(self, number: int, count: int, folder: Path) -> Iterator[Content]:
+        """In memory, AHEAD at most."""
+        return cycle(list(islice(self.from_number(number), min(count, AHEAD))))
 
     def _from_block(self, block: int) -> Iterator[Content]:
         return (self._content(row) for number in count_from(block) for row in self._block(number))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal, Protocol
 
 Size = Literal["lean", "full"]
@@ -20,3 +21,6 @@ class Contents(Protocol):
 
     def from_number(self, number: int) -> Iterator[Content]:
         """The contents of tweet `number` and those that follow it, without end."""
+
+    def ahead(self, number: int, count: int, folder: Path) -> Iterator[Content]:
+        """The contents of tweet `number` and, about, the `count` from it on, made now: in turn, again and again."""

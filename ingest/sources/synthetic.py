@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 from common.tweets import rfc3339
@@ -48,9 +48,12 @@ class Synthetic(Source):
         self._seq += count
         self._contents = self._maker.from_number(self._seq)
 
-    def make_ahead(self, count: int) -> None:
-        """Makes the next `count` tweets now; from then on they come in turn, each time with another id and date."""
-        self._contents = cycle([next(self._contents) for _ in range(count)])
+    def make_ahead(self, count: int, folder: Path) -> None:
+        """Makes about the next `count` tweets now, where there is no room in memory for them below `folder`.
+
+        From then on they come in turn, each time with another id and date. Raises DiskFull.
+        """
+        self._contents = self._maker.ahead(self._seq, count, folder)
 
     def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
         payloads = []

@@ -44,14 +44,15 @@ class Characters:
 
     def _walk(self, random: np.random.Generator, count: int) -> list[str]:
         draws = random.integers(0, SHARES, (LONGEST + 1, count), np.uint8)
-        characters = np.zeros((count, LONGEST + 1), np.uint32)
+        steps = np.zeros((LONGEST + 1, count), np.uint32)
         context = np.full(count, self._first, np.int32)
         alive = np.ones(count, bool)
         for at, draw in enumerate(draws):
             found = self._next[context, draw]
             alive &= found > 0
-            characters[:, at] = np.where(alive, found, 0)
+            steps[at] = np.where(alive, found, 0)
             context = self._context[context, draw]
+        characters = np.ascontiguousarray(steps.T)
         ended = (characters[:, LONGEST] == 0) & (characters[:, SHORTEST - 1] > 0)
         texts: list[str] = characters[ended].view(f"<U{LONGEST + 1}")[:, 0].tolist()  # zeros at the end are no part
         return texts

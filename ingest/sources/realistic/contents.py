@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from itertools import count as count_from
-from typing import Any
+from itertools import chain, cycle, islice, starmap
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import orjson
 
 from ingest.sources.content import Content, Size
-from ingest.sources.phrases import USERS, load_topics, make_users
+from ingest.sources.phrases import USERS, User, load_topics, make_users
+from ingest.sources.realistic.ahead import BLOCK, Part, folder_of, read, write
 from ingest.sources.realistic.outbreaks import HOT, HOT_OF_OUTBREAK, HOT_SHIFT, STRETCH, TAGS, Spread, retweet_reach
 from ingest.sources.realistic.texts import RETWEET, Numbers, Plan, Texts
 from ingest.sources.realistic.vocabulary import LANGUAGES
-
-BLOCK = 4096
-"""Tweets whose random numbers are drawn together; five make a stretch."""
 
 KINDS = (0.22, 0.57, 0.21)
 KINDS_IN_OUTBREAK = (0.12, 0.66, 0.22)
@@ -36,33 +37,46 @@ NUMBER_BITS = 26
 """So many tweets of a seed have numbers that the next seed's have not."""
 
 
+class Author(NamedTuple):
+    """A user's parts of a tweet, as JSON: as its author, as all of `includes`, and as one of those described there."""
+
+    id: str
+    named: bytes
+    included: bytes
+    described: bytes
+
+
 class Realistic:
     """Deterministic by `seed` and `languages`, the share of each; LANGUAGES unless given."""
 
     def __init__(self, seed: int, size: Size, languages: Mapping[str, float] | None = None) -> None:
         languages = languages or LANGUAGES
-        self._seed, self._size = seed, size
+        self._seed, self._languages = seed, json.dumps(languages)
         self._shares = np.array(list(languages.values())) / sum(languages.values())
         self._topics = load_topics()
         users = make_users(np.random.default_rng((seed, 0)))
         self._texts = Texts(list(languages), self._topics, users)
         self._spread = Spread(seed, self._texts, list(languages), self._shares, self._topics, users)
-        self._ids = [user.id for user in users]
-        self._authors = [b',"author_id":"%b"' % user.id.encode() for user in users]
-        self._lean = [orjson.dumps(user.lean) for user in users]
-        self._full = [orjson.dumps(user.full) for user in users]
+        self._authors = [_author(user) for user in users]
         self._annotations = [orjson.dumps(topic.annotations) for topic in self._topics]
         self._metrics = [_metrics(number) for number in range(METRICS)]
+        self._content = self._full if size == "full" else self._lean
 
     def from_number(self, number: int) -> Iterator[Content]:
         """The contents of tweet `number` and those that follow it."""
-        for block in count_from(number // BLOCK):
-            contents = self._block(block)
-            for _ in range(number % BLOCK if block == number // BLOCK else 0):
-                next(contents)
-            yield from contents
+        parts = chain.from_iterable(map(self._block, count_from(number // BLOCK)))
+        return starmap(self._content, islice(parts, number % BLOCK, None))
 
-    def _block(self, block: int) -> Iterator[Content]:
+    def ahead(self, number: int, count: int, folder: Path) -> Iterator[Content]:
+        """In blocks on disk, as far as they are not there from an earlier time. Raises DiskFull."""
+        within = folder_of(folder, self._seed, self._languages)
+        paths = [within / f"{block:06}.block" for block in range(number // BLOCK, -(-(number + count) // BLOCK))]
+        for block, path in enumerate(paths, number // BLOCK):
+            if not path.exists():
+                write(path, self._block(block))
+        return starmap(self._content, chain.from_iterable(map(read, cycle(paths))))
+
+    def _block(self, block: int) -> Iterator[Part]:
         random = np.random.default_rng((self._seed, 2, block))
         stretch = block * BLOCK // STRETCH
         number = np.arange(block * BLOCK, (block + 1) * BLOCK)
@@ -99,7 +113,7 @@ class Realistic:
                 text, other, of_topic = found.texts[place], found.others[place], found.topics[place]
             else:
                 text, other, of_topic = next(fresh)
-            yield self._content(text, writer, other, of_topic, metric)
+            yield text, writer, other, of_topic, metric
 
     def _plan(self, random: np.random.Generator, at: Numbers, number: Numbers, kind: Numbers, language: Numbers,
               topic: Numbers, source: Numbers, outbreaks: list[Any]) -> Plan:
@@ -115,13 +129,20 @@ class Realistic:
             random.integers(0, USERS, count), reach, tags, [marks[mark] if mark >= 0 else None for mark in tagged],
             random.random(count) < LINK_SHARE, random.random(count) < PICTOGRAPH_SHARE)
 
-    def _content(self, text: bytes, author: int, other: int, topic: int, metrics: int) -> Content:
-        if self._size == "full":
-            return self._ids[author], b'%b%b%b,"context_annotations":%b},"includes":{"users":[%b,%b]}}' % (
-                text, self._authors[author], self._metrics[metrics], self._annotations[topic], self._full[author],
-                self._full[other])
-        return self._ids[author], b'%b%b%b},"includes":{"users":[%b]}}' % (
-            text, self._authors[author], self._metrics[metrics], self._lean[author])
+    def _lean(self, text: bytes, author: int, other: int, topic: int, metrics: int) -> Content:
+        user = self._authors[author]
+        return user.id, b"".join((text, user.named, self._metrics[metrics], user.included))
+
+    def _full(self, text: bytes, author: int, other: int, topic: int, metrics: int) -> Content:
+        user = self._authors[author]
+        return user.id, b'%b%b%b,"context_annotations":%b},"includes":{"users":[%b,%b]}}' % (
+            text, user.named, self._metrics[metrics], self._annotations[topic], user.described,
+            self._authors[other].described)
+
+
+def _author(user: User) -> Author:
+    return Author(user.id, b',"author_id":"%b"' % user.id.encode(),
+                  b'},"includes":{"users":[%b]}}' % orjson.dumps(user.lean), orjson.dumps(user.full))
 
 
 def _metrics(number: int) -> bytes:

@@ -13,7 +13,7 @@ from ingest.sources.realistic.texts import RETWEET, Numbers, Plan, Texts
 from ingest.sources.realistic.vocabulary import vocabulary
 
 STRETCH = 20_480
-"""Tweets after which hashtags and what is passed on have drifted. A topic breaks out in some stretches, and lasts for
+"""Five blocks, after which hashtags and what is passed on have drifted. A topic breaks out in some stretches, and lasts for
 LASTING of them at most."""
 
 LASTING, OUTBREAK_PROBABILITY = 4, 0.6

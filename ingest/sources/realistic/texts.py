@@ -33,7 +33,6 @@ That two of more words are the same is less likely than one in 10 ** 8 among 2.4
 NUMBER_STEP = 0x2545F491
 """Odd: numbers that follow each other say unlike words."""
 
-MOST_TAGS = 4
 OWN_TAG_SHARE, TAG_SHIFT = 0.65, 0.3
 
 CHUNK_WORD = 6.5
@@ -66,7 +65,9 @@ class Texts:
 
     def __init__(self, languages: Sequence[str], topics: Sequence[Topic], users: Sequence[User]) -> None:
         self._languages = [vocabulary(language) for language in languages]
-        self._topics, self._users = topics, users
+        self._topics = topics
+        self._fronts = [[front.format(user.name) for user in users] for front in ("", "RT @{}: ", "@{} ")]
+        self._mentions = [[_mention(user, start) for user in users] for start in (0, 3, 0)]
         self._lengths = [_mean_chunk(words) for words in self._languages]
 
     def write(self, random: np.random.Generator, plan: Plan, drift: int) -> Iterator[bytes]:
@@ -81,44 +82,38 @@ class Texts:
 
     def _piece(self, body: str, tags: list[str], pictograph: int, number: int, kind: int, language: int, other: int,
                link: bool, pictured: bool) -> bytes:
-        user, words = self._users[other], self._languages[language]
+        words, entities = self._languages[language], []
         if pictured:  # of what is passed on one sees the beginning
             body = f"{_PICTOGRAPHS[pictograph]} {body}" if kind == RETWEET else f"{body} {_PICTOGRAPHS[pictograph]}"
-        entities = ""
+        text, limit = self._fronts[kind][other], LIMIT // words.width
         if kind == RETWEET:
-            front, marked = f"RT @{user.name}: ", "".join(f"#{tag} " for tag in tags)
-            text, limit = front + marked + body, RETWEET_LIMIT
-            tags_at = len(front)
+            tags_at, limit = len(text), RETWEET_LIMIT
+            text += "".join([f"#{tag} " for tag in tags]) + body
         else:
-            front = f"@{user.name} " if kind == REPLY else ""
-            marked = "".join(f" #{tag}" for tag in tags)
-            limit = LIMIT // words.width
-            room = limit - len(front) - len(marked) - (URL_LENGTH + 1 if link else 0)
-            if len(body) > room:
-                body = body[:room - 1] + "…"
-            tags_at = len(front) + len(body) + 1
-            text = front + body + marked
+            marked = "".join([f" #{tag}" for tag in tags])
+            room = limit - len(text) - len(marked) - (URL_LENGTH + 1 if link else 0)
+            text += body if len(body) <= room else body[:room - 1] + "…"
+            tags_at = len(text) + 1
+            text += marked
         if link and len(text) + URL_LENGTH < limit:
             start = len(text) + 1
             text += f" https://t.co/x{number:010}"
-            entities = (f'"urls":[{{"start":{start},"end":{start + URL_LENGTH},"url":"{text[start:]}",'
-                        f'"expanded_url":"https://news.example.org/{number}",'
-                        f'"display_url":"news.example.org/{number}"}}]')
+            entities.append(
+                f'"urls":[{{"start":{start},"end":{start + URL_LENGTH},"url":"https://t.co/x{number:010}","expanded_url":'
+                f'"https://news.example.org/{number}","display_url":"news.example.org/{number}"}}]')
         if len(text) > limit:
             text = text[:limit - 1] + "…"
         if kind:
-            start = 3 if kind == RETWEET else 0
-            entities += (f'{"," if entities else ""}"mentions":[{{"start":{start},"end":{start + len(user.name) + 1},'
-                         f'"username":"{user.name}","id":"{user.id}"}}]')
+            entities.append(self._mentions[kind][other])
         if tags:
             named = []
             for tag in tags:
                 named.append(f'{{"start":{tags_at},"end":{tags_at + len(tag) + 1},"tag":"{tag}"}}')
                 tags_at += len(tag) + 2
-            entities += f'{"," if entities else ""}"hashtags":[{",".join(named)}]'
+            entities.append(f'"hashtags":[{",".join(named)}]')
         referenced = f',"referenced_tweets":[{{"type":"{_REFERENCES[kind]}","id":"{number << 30}"}}]' if kind else ""
-        return b'"text":%b,%b' % (
-            orjson.dumps(text), f'"lang":"{words.language}","entities":{{{entities}}}{referenced}'.encode())
+        rest = f',"lang":"{words.language}","entities":{{{",".join(entities)}}}{referenced}'
+        return b'"text":%b%b' % (orjson.dumps(text), rest.encode())
 
     def _bodies(self, random: np.random.Generator, plan: Plan) -> list[str]:
         bodies = [""] * len(plan.kind)
@@ -133,26 +128,20 @@ class Texts:
         return bodies
 
     def _tags(self, random: np.random.Generator, plan: Plan, drift: int) -> list[list[str]]:
-        """Hashtags by text: half of them the topic's own, the others any word's of the language, however rare."""
-        shape, most = (len(plan.kind), MOST_TAGS), len(self._topics[0].tags)
-        own = (_skewed(random.random(shape), TAG_SHIFT, most) + 3 * drift) % most
-        rare = _skewed(random.random(shape), 1.0, RANKED)
-        is_own = random.random(shape) < OWN_TAG_SHARE
-        found = []
-        rows = zip(plan.tags.tolist(), plan.leading, plan.topic.tolist(), plan.language.tolist(), own.tolist(),
-                   rare.tolist(), is_own.tolist(), strict=True)
-        for count, leading, topic, language, of_topic, of_language, choice in rows:
-            if not (count or leading):
-                found.append([])
-                continue
-            tags = [leading] if leading else []
-            topical, words = self._topics[topic].tags, self._languages[language].words
-            for at in range(count):
-                word = "" if choice[at] else words[of_language[at]]
-                tags.append(word.capitalize() if word.isalpha() else topical[of_topic[at]])
-            found.append(list(dict.fromkeys(tags)))
+        """Hashtags by text: many of them the topic's own, the others any word's of the language, however rare."""
+        found: list[list[str]] = [[tag] if tag else [] for tag in plan.leading]
+        total, most = int(plan.tags.sum()), len(self._topics[0].tags)
+        own = (_skewed(random.random(total), TAG_SHIFT, most) + 3 * drift) % most
+        rare = np.where(random.random(total) < OWN_TAG_SHARE, -1, _skewed(random.random(total), 1.0, RANKED))
+        columns = (np.arange(len(found)), plan.topic, plan.language)
+        repeated = (np.repeat(column, plan.tags).tolist() for column in columns)
+        for text, topic, language, of_topic, of_language in zip(*repeated, own.tolist(), rare.tolist(), strict=True):
+            tag = self._topics[topic].tags[of_topic]
+            if of_language >= 0 and (word := self._languages[language].words[of_language]).isalpha():
+                tag = word.capitalize()
+            if tag not in found[text]:
+                found[text].append(tag)
         return found
-
 
 
 def _compose(random: np.random.Generator, words: Vocabulary, topic: Numbers, chunks: Numbers,
@@ -179,6 +168,11 @@ def _compose(random: np.random.Generator, words: Vocabulary, topic: Numbers, chu
     for count, end in zip(chunks.tolist(), ends.tolist(), strict=True):
         yield gap.join([ways[way] for way in chosen[at:at + count]]) % tuple(filling[slot:end])
         at, slot = at + count, end
+
+
+def _mention(user: User, start: int) -> str:
+    return (f'"mentions":[{{"start":{start},"end":{start + len(user.name) + 1},"username":"{user.name}",'
+            f'"id":"{user.id}"}}]')
 
 
 def _mean_chunk(words: Vocabulary) -> float:
