@@ -17,6 +17,8 @@ from ingest.sources.base import Payload, Source
 from ingest.sources.content import BEGINNING, Contents, Size, Workload
 
 X_EPOCH_MS = 1_288_834_974_657
+LATE_MACHINE = 1 << 21
+"""Highest bit of an id's `machine`."""
 
 
 def first_snowflake(ms: int, machine: int) -> int:
@@ -53,7 +55,8 @@ class Synthetic(Source):
 
         From then on they come in turn, each time with another id and date. Raises DiskFull.
         """
-        self._contents = self._maker.ahead(self._seq, count, folder)
+        if count:
+            self._contents = self._maker.ahead(self._seq, count, folder)
 
     def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
         payloads = []
@@ -83,3 +86,13 @@ def _contents(seed: int, payload: Size, workload: Workload, languages: Mapping[s
         return Cached(seed, payload)
     from ingest.sources.realistic.contents import Realistic
     return Realistic(seed, payload, languages)
+
+
+def synthetic(run: str, options: Mapping[str, Any]) -> Synthetic:
+    """The source that has such `options`; a run of a version that wrote less of them is `cached`."""
+    chosen = {name: options[name] for name in ("payload", "languages") if options.get(name)}
+    chosen["workload"] = options.get("workload", "cached")
+    if share := options.get("odd"):
+        from ingest.sources.odd import Odd
+        return Odd(run, options["seed"], share, **chosen)
+    return Synthetic(run, options["seed"], **chosen)

@@ -18,7 +18,7 @@ import numpy as np
 from common.storage.disk import make_folder, needing_room
 
 Part = tuple[bytes, int, int, int, int]
-"""The JSON of a tweet's text with what belongs to it, then numbers: author, whose tweet it refers to, topic, metrics."""
+"""The JSON of a tweet's text and entities, then numbers: its author, whose tweet it refers to, topic, metrics."""
 
 BLOCK = 4096
 """Tweets whose random numbers are drawn together."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from itertools import count as count_from
 from itertools import chain, cycle, islice, starmap
+from itertools import count as count_from
 from pathlib import Path
 from typing import Any, NamedTuple
 

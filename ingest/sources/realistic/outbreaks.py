@@ -13,8 +13,8 @@ from ingest.sources.realistic.texts import RETWEET, Numbers, Plan, Texts
 from ingest.sources.realistic.vocabulary import vocabulary
 
 STRETCH = 20_480
-"""Five blocks, after which hashtags and what is passed on have drifted. A topic breaks out in some stretches, and lasts for
-LASTING of them at most."""
+"""Five blocks, after which hashtags and what is passed on have drifted. A topic breaks out in some stretches, and lasts
+for LASTING of them at most."""
 
 LASTING, OUTBREAK_PROBABILITY = 4, 0.6
 PEAKS, RISES = (0.05, 0.25), (1000, 7000)
@@ -80,8 +80,9 @@ class Spread:
 
     def popularity(self, stretch: int) -> np.ndarray:
         """Share of each topic during a stretch."""
-        weights: np.ndarray = 1 / (1 + np.random.default_rng((self._seed, 1, stretch)).permutation(len(self._topics)))
-        return weights / weights.sum()
+        ranks = np.random.default_rng((self._seed, 1, stretch)).permutation(len(self._topics))
+        weights: np.ndarray = 1 / (1 + ranks) / np.sum(1 / (1 + ranks))
+        return weights
 
     def _outbreak(self, stretch: int) -> Outbreak | None:
         random = np.random.default_rng((self._seed, 3, stretch))

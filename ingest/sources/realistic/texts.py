@@ -91,16 +91,17 @@ class Texts:
             text += "".join([f"#{tag} " for tag in tags]) + body
         else:
             marked = "".join([f" #{tag}" for tag in tags])
-            room = limit - len(text) - len(marked) - (URL_LENGTH + 1 if link else 0)
+            room = max(1, limit - len(text) - len(marked) - (URL_LENGTH + 1 if link else 0))
             text += body if len(body) <= room else body[:room - 1] + "…"
             tags_at = len(text) + 1
             text += marked
-        if link and len(text) + URL_LENGTH < limit:
+        if link and len(text) + 1 + URL_LENGTH <= limit:
             start = len(text) + 1
-            text += f" https://t.co/x{number:010}"
+            text += f" https://t.co/x{number % 10**9:09}"
             entities.append(
-                f'"urls":[{{"start":{start},"end":{start + URL_LENGTH},"url":"https://t.co/x{number:010}","expanded_url":'
-                f'"https://news.example.org/{number}","display_url":"news.example.org/{number}"}}]')
+                f'"urls":[{{"start":{start},"end":{start + URL_LENGTH},"url":"{text[start:]}",'
+                f'"expanded_url":"https://news.example.org/{number}",'
+                f'"display_url":"news.example.org/{number}"}}]')
         if len(text) > limit:
             text = text[:limit - 1] + "…"
         if kind:
@@ -108,6 +109,8 @@ class Texts:
         if tags:
             named = []
             for tag in tags:
+                if tags_at + len(tag) + 1 >= limit:  # cut off
+                    break
                 named.append(f'{{"start":{tags_at},"end":{tags_at + len(tag) + 1},"tag":"{tag}"}}')
                 tags_at += len(tag) + 2
             entities.append(f'"hashtags":[{",".join(named)}]')
@@ -177,8 +180,8 @@ def _mention(user: User, start: int) -> str:
 
 def _mean_chunk(words: Vocabulary) -> float:
     """Characters of a chunk, with what fills it."""
-    frames = words.chunks[:words.frames]
-    return sum(len(frame) + (CHUNK_WORD / words.width - 2) * frame.count("%s") for frame in frames) / len(frames)
+    frames, word = words.chunks[:words.frames], CHUNK_WORD / words.width - len("%s")
+    return float(np.mean([len(frame) + word * frame.count("%s") for frame in frames]))
 
 
 def _skewed(uniform: np.ndarray, shift: float, most: int) -> Numbers:

@@ -114,7 +114,7 @@ class Vocabulary:
 
     def _topic_words(self, topics: list[Any]) -> list[str]:
         """By topic, TOPIC_WORDS of each; of few, some come several times."""
-        found = []
+        found: list[str] = []
         for starts, ends in topics:
             words = list(dict.fromkeys(_CONTENT_WORD.findall(" ".join([*starts, *ends]))))
             words = sorted(words, key=len)[-TOPIC_WORDS:] if self.width == 1 else self._known[:TOPIC_WORDS]

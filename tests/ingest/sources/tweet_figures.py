@@ -1,7 +1,7 @@
-"""Figures of tweets by which synthetic ones are held against real ones; `python -m` writes the intervals of the latter.
+"""Figures of tweets by which synthetic ones are held against real ones; run as a program it writes those of the latter.
 
-A word is a run of `\\w` of the clean text, case-folded. Every interval is one of 95 %, from the figure and the number of
-tweets alone: Wilson's for a share of tweets; for the share of different words among the first n, too, with as many
+A word is a run of `\\w` of the clean text, case-folded. Every interval is one of 95 %, from the figure and the number
+of tweets alone: Wilson's for a share of tweets; for the share of different words among the first n, too, with as many
 tweets as n words take, since the words of a tweet depend on each other; for a number of hashtags that of Poisson, with
 as many events as tweets carry one. A quantile has none in its own unit: what is held against it is the share of
 synthetic tweets below it, and the interval is that of the share.
