@@ -16,7 +16,7 @@ STRETCH = 20_480
 """Five blocks, after which hashtags and what is passed on have drifted. A topic breaks out in some stretches, and lasts
 for LASTING of them at most."""
 
-LASTING, OUTBREAK_PROBABILITY = 4, 0.6
+LASTING, OUTBREAK_PROBABILITY = 4, 0.7
 PEAKS, RISES = (0.05, 0.25), (1000, 7000)
 """Least and highest share of all tweets that one has at its height, and how many tweets it takes until then."""
 
@@ -27,7 +27,7 @@ HOT, HOT_OF_OUTBREAK = 96, 24
 """Tweets that are passed on again and again, during a stretch and within an outbreak."""
 
 HOT_SHIFT = 1.5
-TAGS = (0.66, 0.13, 0.1, 0.07, 0.04)
+TAGS = (0.62, 0.15, 0.11, 0.08, 0.04)
 """Shares of texts with so many hashtags, beside that of an outbreak."""
 
 HOT_NUMBER = 1 << 29

@@ -20,8 +20,8 @@ LIMIT, RETWEET_LIMIT, URL_LENGTH = 280, 140, 23
 """Characters of a tweet, of which one of a syllabic script counts for two, of what X shows of a retweeted one, and of
 every link."""
 
-PHRASE_SHARE, TOPIC_WORD_SHARE = 0.24, 0.3
-"""Of chunks, those that are a phrase of the topic; of words, those that are the topic's."""
+PHRASE_SHARE, TOPIC_WORD_SHARE = 0.85, 0.3
+"""Of texts of several chunks, those with a phrase of the topic; of words, those that are the topic's."""
 
 FRAME_SKEW = 2.0
 """Above 1: some ways to say something are more usual than others."""
@@ -152,10 +152,12 @@ def _compose(random: np.random.Generator, words: Vocabulary, topic: Numbers, chu
     """Texts of so many chunks each, whose slots are filled with words by rank, the topic's, and new ones."""
     first = np.cumsum(chunks) - chunks
     many = int(chunks.sum())
-    frame = (random.random(many) ** FRAME_SKEW * words.frames).astype(np.int64)
-    phrase = words.frames + np.repeat(topic, chunks) * words.phrases + random.integers(0, words.phrases, many)
-    chunk = np.where(random.random(many) < PHRASE_SHARE, phrase, frame)
-    chunk[first] = frame[first] % words.long_frames  # so that every text has two free words
+    chunk = (random.random(many) ** FRAME_SKEW * words.frames).astype(np.int64)
+    phrase = words.frames + topic * words.phrases + random.integers(0, words.phrases, len(topic))
+    phrased = (random.random(len(topic)) < PHRASE_SHARE) & (chunks > 1)
+    at = first + 1 + (random.random(len(topic)) * (chunks - 1)).astype(np.int64)
+    chunk[at[phrased]] = phrase[phrased]
+    chunk[first] %= words.long_frames  # so that every text has two free words
     slots = np.add.reduceat(words.slots[chunk], first)
     ends = np.cumsum(slots)
     free = int(ends[-1])
@@ -167,10 +169,10 @@ def _compose(random: np.random.Generator, words: Vocabulary, topic: Numbers, chu
     filled = words.words[rank]
     filled[is_new] = words.new(random, int(is_new.sum()))
     chosen, filling, ways, gap = chunk.tolist(), filled.tolist(), words.chunks, words.gap
-    at = slot = 0
+    begin = slot = 0
     for count, end in zip(chunks.tolist(), ends.tolist(), strict=True):
-        yield gap.join([ways[way] for way in chosen[at:at + count]]) % tuple(filling[slot:end])
-        at, slot = at + count, end
+        yield gap.join([ways[way] for way in chosen[begin:begin + count]]) % tuple(filling[slot:end])
+        begin, slot = begin + count, end
 
 
 def _mention(user: User, start: int) -> str:

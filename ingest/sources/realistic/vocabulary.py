@@ -20,7 +20,7 @@ LANGUAGES = {"en": 0.48, "es": 0.13, "pt": 0.1, "ja": 0.1, "in": 0.06, "ko": 0.0
 SYLLABIC = ("ja", "ko")
 """Languages of which a character says as much as a syllable."""
 
-SPACELESS = ("ja",)
+SPACELESS, NOUNS_CAPITAL = ("ja",), ("de",)
 
 RANKED = 1 << 15
 """Words of a language that have a rank; what is rarer is made up when it is needed."""
@@ -116,7 +116,8 @@ class Vocabulary:
         """By topic, TOPIC_WORDS of each; of few, some come several times."""
         found: list[str] = []
         for starts, ends in topics:
-            words = list(dict.fromkeys(_CONTENT_WORD.findall(" ".join([*starts, *ends]))))
+            text = " ".join([*starts, *ends])
+            words = list(dict.fromkeys(_CONTENT_WORD.findall(text if self.language in NOUNS_CAPITAL else text.lower())))
             words = sorted(words, key=len)[-TOPIC_WORDS:] if self.width == 1 else self._known[:TOPIC_WORDS]
             found += (words * TOPIC_WORDS)[:TOPIC_WORDS]
         return found
