@@ -74,7 +74,8 @@ class Realistic:
         for block, path in enumerate(paths, number // BLOCK):
             if not path.exists():
                 write(path, self._block(block))
-        return starmap(self._content, chain.from_iterable(map(read, cycle(paths))))
+        parts = chain.from_iterable(map(read, cycle(paths)))
+        return starmap(self._content, islice(parts, number % BLOCK, None))
 
     def _block(self, block: int) -> Iterator[Part]:
         random = np.random.default_rng((self._seed, 2, block))

@@ -102,14 +102,15 @@ class Texts:
                 f'"urls":[{{"start":{start},"end":{start + URL_LENGTH},"url":"{text[start:]}",'
                 f'"expanded_url":"https://news.example.org/{number}",'
                 f'"display_url":"news.example.org/{number}"}}]')
-        if len(text) > limit:
-            text = text[:limit - 1] + "…"
+        shown = len(text)
+        if shown > limit:
+            text, shown = text[:limit - 1] + "…", limit - 1
         if kind:
             entities.append(self._mentions[kind][other])
         if tags:
             named = []
             for tag in tags:
-                if tags_at + len(tag) + 1 >= limit:  # cut off
+                if tags_at + len(tag) + 1 > shown:
                     break
                 named.append(f'{{"start":{tags_at},"end":{tags_at + len(tag) + 1},"tag":"{tag}"}}')
                 tags_at += len(tag) + 2

@@ -29,6 +29,9 @@ ZIPF_SHIFT, ZIPF_EXPONENT = 1.75, 1.05
 """Of the Zipf-Mandelbrot law by which a rank r is drawn: (r + shift) to the power of minus exponent. Different words
 then grow with the number of words to the power of 1 / exponent, without end (B. Mandelbrot 1953; L. Lü et al. 2010)."""
 
+LEAST = 1e-12
+"""Probability beyond which no rank is looked for."""
+
 TOPIC_WORDS = 24
 """Of each topic, the longest words of its phrases."""
 
@@ -64,7 +67,7 @@ class Vocabulary:
 
     def ranks(self, uniform: np.ndarray) -> np.ndarray:
         """Ranks, from 0, by the law above; -1 for all that have none. `uniform`: numbers from [0, 1)."""
-        ranks = ZIPF_SHIFT * ((1 - uniform) ** (-1 / (ZIPF_EXPONENT - 1)) - 1)
+        ranks = ZIPF_SHIFT * (np.maximum(1 - uniform, LEAST) ** (-1 / (ZIPF_EXPONENT - 1)) - 1)
         return np.where(ranks < RANKED, ranks, -1).astype(np.int64)
 
     def new(self, random: np.random.Generator, count: int) -> list[str]:
