@@ -73,7 +73,8 @@ class Load:
 
     def made_ahead(self) -> dict[str, float]:
         """What the processes have made before the schedule, in how long; 0 s of what was there already."""
-        made = sum(file.stat().st_size for file in ahead_dir(self._settings).rglob("*") if file.is_file())
+        on_disk = ahead_dir(self._settings).rglob("*") if self._parts[0].workload == "realistic" else ()
+        made = sum(file.stat().st_size for file in on_disk if file.is_file())
         seconds = max(self._progress.told("made_us", n) for n in range(len(self._parts))) / 1e6
         return {"tweets": sum(part.ahead for part in self._parts), "seconds": round(seconds, 2), "bytes": made}
 

@@ -29,7 +29,8 @@ PANEL, GAP, HEAD = (430, 300), 40, 34
 LEFT, RIGHT, TOP, BOTTOM = 62, 12, 26, 40
 SHARES = ("retweet", "mention", "url", "pictograph", "clean_text_seen_before", "no_hashtag")
 STYLE = """
-svg { font: 12px system-ui, sans-serif; background: #fff; } text { fill: #4b535d; } .title { font-weight: 600; fill: #1b1f24; }
+svg { font: 12px system-ui, sans-serif; background: #fff; } text { fill: #4b535d; }
+.title { font-weight: 600; fill: #1b1f24; }
 .grid { stroke: #dfe3e8; } .synthetic { fill: none; stroke: #2563eb; stroke-width: 2; } .dot { fill: #2563eb; }
 .real0 { stroke: #c2410c; fill: #c2410c; } .real1 { stroke: #15803d; fill: #15803d; } .bar { stroke-width: 1.5; }
 """
@@ -78,7 +79,8 @@ def vocabulary(number: int, tweets: Sequence[dict[str, Any]], sets: Sequence[dic
     words = [word for tweet in tweets for word in WORD.findall(clean_text(tweet["text"]).casefold())]
     seen: set[str] = set()
     sizes = list(accumulate((not (word in seen or bool(seen.add(word))) for word in words), initial=0))
-    panel = Panel(number, "different words", *scales((1000, len(words)), (100, len(seen)), True), ("words", "different"))
+    both = scales((1000, len(words)), (100, len(seen)), True)
+    panel = Panel(number, "different words", *both, ("words", "different"))
     at = np.unique(np.geomspace(1000, len(words), 80).astype(int)).tolist()
     panel.line((count, sizes[count]) for count in at)
     for which, each in enumerate(sets):
