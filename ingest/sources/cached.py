@@ -21,9 +21,6 @@ from ingest.sources.phrases import EMOJI, LANGUAGES, USERS, load_topics, make_us
 BLOCK = 1024
 """Tweets whose random numbers are drawn together."""
 
-AHEAD = 1 << 17
-"""Made ahead at most: no part of the stack remembers a text."""
-
 DRIFT_TWEETS = 20_480
 """After so many tweets the popularity of topics and hashtags has drifted on."""
 
@@ -51,8 +48,8 @@ class Cached:
         return islice(self._from_block(number // BLOCK), number % BLOCK, None)
 
     def ahead(self, number: int, count: int, folder: Path) -> Iterator[Content]:
-        """In memory, AHEAD at most."""
-        return cycle(list(islice(self.from_number(number), min(count, AHEAD))))
+        """In memory."""
+        return cycle(list(islice(self.from_number(number), count)))
 
     def _from_block(self, block: int) -> Iterator[Content]:
         return (self._content(row) for number in count_from(block) for row in self._block(number))

@@ -27,8 +27,9 @@ RATE_PER_PROCESS = 20_000.0
 """What one process brings with a core of its own is more; the rest of the stack wants the cores as well. Each further
 process costs: its groups are smaller, and all of them wait for the same disk."""
 
-MOST_AHEAD = 2_400_000
-"""Tweets made before the schedule, by all processes: two minutes at 20,000/s, of which a realistic one takes 0.4 KB."""
+MOST_AHEAD: dict[Workload, int] = {"realistic": 2_400_000, "cached": 1 << 17}
+"""Tweets made before the schedule, by all processes together: two minutes at 20,000/s, each of 0.4 KB on disk, or what
+memory has room for, where texts repeat anyway."""
 
 AHEAD_SECONDS = 100e-6
 """How long one may take."""
@@ -45,7 +46,7 @@ class Load:
 
     def __init__(self, settings: Settings, run: str, rate: float, payload: Size, seed: int, processes: int,
                  workload: Workload = "realistic", tweets: float = 0) -> None:
-        """`tweets`: how many there will be, about; so many are made ahead, MOST_AHEAD at most."""
+        """`tweets`: how many there will be, about; so many are made ahead, as far as MOST_AHEAD allows."""
         self._settings, self.rate = settings, rate
         self._folder = settings.state_dir / "load"
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +54,7 @@ class Load:
         path = self._folder / f"{run}.progress"
         self._progress = SharedProgress(path, processes, create=True)
         self._path = path
-        ahead = -(-int(min(tweets, MOST_AHEAD)) // processes)
+        ahead = -(-int(min(tweets, MOST_AHEAD[workload])) // processes)
         self._parts = [
             Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed + n, str(path), workload, ahead)
             for n in range(processes)
