@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, cycle, islice, starmap
 from itertools import count as count_from
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import orjson
@@ -15,9 +15,18 @@ import orjson
 from ingest.sources.content import Content, Size
 from ingest.sources.phrases import USERS, User, load_topics, make_users
 from ingest.sources.realistic.ahead import BLOCK, Part, folder_of, read, write
-from ingest.sources.realistic.outbreaks import HOT, HOT_OF_OUTBREAK, HOT_SHIFT, STRETCH, TAGS, Spread, retweet_reach
-from ingest.sources.realistic.texts import RETWEET, Numbers, Plan, Texts
-from ingest.sources.realistic.vocabulary import LANGUAGES
+from ingest.sources.realistic.outbreaks import (
+    HOT,
+    HOT_OF_OUTBREAK,
+    HOT_SHIFT,
+    STRETCH,
+    TAGS,
+    Outbreak,
+    Spread,
+    retweet_reach,
+)
+from ingest.sources.realistic.texts import RETWEET, Numbers, Plan, Texts, skewed
+from ingest.sources.realistic.vocabulary import LANGUAGES, RANKED
 
 KINDS = (0.22, 0.57, 0.21)
 KINDS_IN_OUTBREAK = (0.12, 0.66, 0.22)
@@ -25,6 +34,9 @@ KINDS_IN_OUTBREAK = (0.12, 0.66, 0.22)
 
 HOT_SHARE = 0.74
 """Of retweets, those of what others pass on, too."""
+
+TAGGED = 0.8
+"""Of the tweets of an outbreak, those with its hashtag."""
 
 LINK_SHARE, PICTOGRAPH_SHARE = 0.5, 0.15
 """Of the tweets that are no retweets; of all."""
@@ -44,6 +56,16 @@ class Author(NamedTuple):
     named: bytes
     included: bytes
     described: bytes
+
+
+class Drawn(NamedTuple):
+    """Tweets by number, as arrays of one length. `outbreak`: to which of those that go on it belongs, or -1."""
+
+    number: Numbers
+    kind: Numbers
+    language: Numbers
+    topic: Numbers
+    outbreak: Numbers
 
 
 class Realistic:
@@ -80,14 +102,30 @@ class Realistic:
     def _block(self, block: int) -> Iterator[Part]:
         random = np.random.default_rng((self._seed, 2, block))
         stretch = block * BLOCK // STRETCH
-        number = np.arange(block * BLOCK, (block + 1) * BLOCK)
         outbreaks = self._spread.outbreaks(stretch)
-        uniform, bound = random.random(BLOCK), np.zeros(BLOCK)
-        source = np.full(BLOCK, -1)
-        topic = random.choice(len(self._topics), BLOCK, p=self._spread.popularity(stretch))
-        language = random.choice(len(self._shares), BLOCK, p=self._shares)
-        kind = random.choice(3, BLOCK, p=KINDS)
-        in_outbreak = random.choice(3, BLOCK, p=KINDS_IN_OUTBREAK)
+        drawn = self._drawn(random, np.arange(block * BLOCK, (block + 1) * BLOCK), outbreaks)
+        # What is passed on changes from stretch to stretch, little by little.
+        is_earlier = random.random(BLOCK) >= drawn.number % STRETCH / STRETCH
+        author, metrics = random.zipf(1.3, BLOCK) % USERS, random.integers(0, METRICS, BLOCK)
+        is_hot = (drawn.kind == RETWEET) & (random.random(BLOCK) < HOT_SHARE)
+        rank = skewed(random.random(BLOCK), HOT_SHIFT, np.where(drawn.outbreak < 0, HOT, HOT_OF_OUTBREAK))
+        tables = [self._spread.hot(stretch), self._spread.hot(max(0, stretch - 1)),
+                  *(self._spread.hot_of_outbreak(begun) for begun, _ in outbreaks)]
+        table = np.where(drawn.outbreak < 0, is_earlier, drawn.outbreak + 2)
+        plan = self._plan(random, Drawn(*(column[~is_hot] for column in drawn)), [each.tag for _, each in outbreaks])
+        fresh = zip(self._texts.write(random, plan, stretch), plan.other.tolist(), plan.topic.tolist(), strict=True)
+        columns = (is_hot, table, rank, author, metrics)
+        for passed_on, which, place, writer, metric in zip(*(column.tolist() for column in columns), strict=True):
+            text, other, topic = tables[which][place] if passed_on else next(fresh)
+            yield text, writer, other, topic, metric
+
+    def _drawn(self, random: np.random.Generator, number: Numbers, outbreaks: Sequence[tuple[int, Outbreak]]) -> Drawn:
+        count, popularity = len(number), self._spread.popularity(int(number[0]) // STRETCH)
+        uniform, bound = random.random(count), np.zeros(count)
+        topic = random.choice(len(self._topics), count, p=popularity)
+        language = random.choice(len(self._shares), count, p=self._shares)
+        kind, in_outbreak = random.choice(3, count, p=KINDS), random.choice(3, count, p=KINDS_IN_OUTBREAK)
+        source = np.full(count, -1)
         for at, (_, outbreak) in enumerate(outbreaks):
             share = outbreak.share(number)
             of_it = (uniform >= bound) & (uniform < bound + share)
@@ -95,39 +133,19 @@ class Realistic:
             source[of_it], topic[of_it], kind[of_it] = at, outbreak.topic, in_outbreak[of_it]
             if outbreak.language >= 0:
                 language[of_it] = outbreak.language
-        # What is passed on changes from stretch to stretch, little by little.
-        earlier = (random.random(BLOCK) >= (number % STRETCH) / STRETCH) & (source < 0)
-        author, metrics = random.zipf(1.3, BLOCK) % USERS, random.integers(0, METRICS, BLOCK)
-        hot = (kind == RETWEET) & (random.random(BLOCK) < HOT_SHARE)
-        chosen = _skewed_hot(random.random(BLOCK), np.where(source < 0, HOT, HOT_OF_OUTBREAK))
-        tables = [
-            self._spread.hot(stretch), self._spread.hot(max(0, stretch - 1)),
-            *(self._spread.hot_of_outbreak(begun) for begun, _ in outbreaks)]
-        table = np.where(source >= 0, source + 2, earlier)
-        plan = self._plan(random, np.flatnonzero(~hot), number, kind, language, topic, source, outbreaks)
-        texts = self._texts.write(random, plan, stretch)
-        fresh = zip(texts, plan.other.tolist(), plan.topic.tolist(), strict=True)
-        for is_hot, which, place, writer, metric in zip(
-                hot.tolist(), table.tolist(), chosen.tolist(), author.tolist(), metrics.tolist(), strict=True):
-            if is_hot:
-                found = tables[which]
-                text, other, of_topic = found.texts[place], found.others[place], found.topics[place]
-            else:
-                text, other, of_topic = next(fresh)
-            yield text, writer, other, of_topic, metric
+        return Drawn(number, kind, language, topic, source)
 
-    def _plan(self, random: np.random.Generator, at: Numbers, number: Numbers, kind: Numbers, language: Numbers,
-              topic: Numbers, source: Numbers, outbreaks: list[Any]) -> Plan:
-        count = len(at)
-        tags = random.choice(len(TAGS), count, p=TAGS)
-        marks = [outbreak.tag for _, outbreak in outbreaks]
-        tagged = np.where(random.random(count) < 0.8, source[at], -1).tolist()
+    def _plan(self, random: np.random.Generator, drawn: Drawn, tags: Sequence[str]) -> Plan:
+        """What those say that are not passed on; `tags`: the hashtag of each outbreak."""
+        count = len(drawn.number)
+        more = random.choice(len(TAGS), count, p=TAGS)
+        tagged = np.where(random.random(count) < TAGGED, drawn.outbreak, -1).tolist()
         classes = random.choice(len(REACHES), count, p=REACH_SHARES)
         low, high = np.array(REACHES).T[:, classes]
-        reach = np.where(kind[at] == RETWEET, retweet_reach(random, count), random.integers(low, high))
+        reach = np.where(drawn.kind == RETWEET, retweet_reach(random, count), random.integers(low, high))
         return Plan(
-            kind[at], language[at], topic[at], number[at] + (self._seed << NUMBER_BITS),
-            random.integers(0, USERS, count), reach, tags, [marks[mark] if mark >= 0 else None for mark in tagged],
+            drawn.kind, drawn.language, drawn.topic, drawn.number + (self._seed << NUMBER_BITS) % RANKED**2,
+            random.integers(0, USERS, count), reach, more, [tags[at] if at >= 0 else None for at in tagged],
             random.random(count) < LINK_SHARE, random.random(count) < PICTOGRAPH_SHARE)
 
     def _lean(self, text: bytes, author: int, other: int, topic: int, metrics: int) -> Content:
@@ -151,8 +169,3 @@ def _metrics(number: int) -> bytes:
               "quote_count": number % 3}
     return (b',"possibly_sensitive":false,"reply_settings":"everyone","source":"Murmuration","public_metrics":'
             + orjson.dumps(counts))
-
-
-def _skewed_hot(uniform: np.ndarray, count: Numbers) -> Numbers:
-    ranks: Numbers = (HOT_SHIFT * ((1 + count / HOT_SHIFT) ** uniform - 1)).astype(np.int64)
-    return ranks

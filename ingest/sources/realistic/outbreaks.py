@@ -54,12 +54,8 @@ class Outbreak(NamedTuple):
         return share
 
 
-class Hot(NamedTuple):
-    """Retweets that come again and again: the JSON of each, whose tweet it is, and its topic."""
-
-    texts: list[bytes]
-    others: list[int]
-    topics: list[int]
+Hot = list[tuple[bytes, int, int]]
+"""Retweets that come again and again, the favourite first: the JSON of each, whose tweet it is, and its topic."""
 
 
 class Spread:
@@ -120,7 +116,7 @@ class Spread:
         plan = Plan(
             np.full(count, RETWEET), language, topic, HOT_NUMBER + stretch * HOT + np.arange(count), other,
             retweet_reach(random, count), tags, leading, random.random(count) < 0.1, random.random(count) < 0.15)
-        return Hot(list(self._texts.write(random, plan, stretch)), other.tolist(), topic.tolist())
+        return list(zip(self._texts.write(random, plan, stretch), other.tolist(), topic.tolist(), strict=True))
 
 
 def retweet_reach(random: np.random.Generator, count: int) -> Numbers:

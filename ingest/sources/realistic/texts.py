@@ -135,8 +135,8 @@ class Texts:
         """Hashtags by text: many of them the topic's own, the others any word's of the language, however rare."""
         found: list[list[str]] = [[tag] if tag else [] for tag in plan.leading]
         total, most = int(plan.tags.sum()), len(self._topics[0].tags)
-        own = (_skewed(random.random(total), TAG_SHIFT, most) + 3 * drift) % most
-        rare = np.where(random.random(total) < OWN_TAG_SHARE, -1, _skewed(random.random(total), 1.0, RANKED))
+        own = (skewed(random.random(total), TAG_SHIFT, most) + 3 * drift) % most
+        rare = np.where(random.random(total) < OWN_TAG_SHARE, -1, skewed(random.random(total), 1.0, RANKED))
         columns = (np.arange(len(found)), plan.topic, plan.language)
         repeated = (np.repeat(column, plan.tags).tolist() for column in columns)
         for text, topic, language, of_topic, of_language in zip(*repeated, own.tolist(), rare.tolist(), strict=True):
@@ -187,8 +187,8 @@ def _mean_chunk(words: Vocabulary) -> float:
     return float(np.mean([len(frame) + word * frame.count("%s") for frame in frames]))
 
 
-def _skewed(uniform: np.ndarray, shift: float, most: int) -> Numbers:
-    """Ranks below `most` by Zipf's law."""
+def skewed(uniform: np.ndarray, shift: float, most: int | Numbers) -> Numbers:
+    """Ranks from 0 to below `most` by the Zipf-Mandelbrot law with an exponent of 1. `uniform`: from [0, 1)."""
     ranks = shift * ((1 + most / shift) ** uniform - 1)
     numbers: Numbers = ranks.astype(np.int64)
     return numbers
