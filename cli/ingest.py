@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -41,6 +41,24 @@ GRACE_SECONDS, END_SECONDS = 4.0, 8.0
 """After Ctrl-C: how long it waits for acknowledgements, and when it ends whatever is still going on."""
 
 
+def shares(context: click.Context, option: click.Parameter, value: str | None) -> dict[str, float] | None:
+    """Callback of `--languages`."""
+    if value is None:
+        return None
+    from ingest.sources.realistic.vocabulary import LANGUAGES
+    parts = [part.partition("=") for part in value.replace(" ", "").split(",")]
+    found = {name: share if equals else "1" for name, equals, share in parts}
+    if unknown := [name for name in found if name not in LANGUAGES]:
+        raise click.BadParameter(f"{unknown[0] or 'nothing'}: choose of {', '.join(LANGUAGES)}")
+    try:
+        mix = {name: float(share) for name, share in found.items()}
+    except ValueError as error:
+        raise click.BadParameter(f"{error}: give shares such as en=0.7,de=0.3") from error
+    if not all(0 < share < float("inf") for share in mix.values()):
+        raise click.BadParameter("each share is a number above 0")
+    return mix
+
+
 @click.command()
 @click.option("--source", "name", type=click.Choice(["synthetic", "replay", *LIVE, "x"]),
               help="Where tweets come from. Those of bluesky and wikimedia are live and need no key; they go on where "
@@ -57,14 +75,20 @@ GRACE_SECONDS, END_SECONDS = 4.0, 8.0
 @click.option("--seed", default=1, show_default=True, help="Fixes the content of synthetic tweets.")
 @click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
               help="Size of synthetic tweets: about 650 bytes, or 2.3 kB like X's own.")
+@click.option("--workload", type=click.Choice(["realistic", "cached"]), default="realistic", show_default=True,
+              help="Of synthetic tweets: with new words without end, or some hundred sentences again and again.")
+@click.option("--languages", metavar="NAME=SHARE,...", callback=shares,
+              help="Mix of a realistic workload: en, es, pt, ja, in (Indonesian), ko, de, fr.  [default: like X's]")
+@click.option("--odd", default=0.0, show_default=True, type=click.FloatRange(0, 1),
+              help="Share of synthetic tweets that are late, repeated or broken.")
 @click.option("--run", help="Name of the run.  [default: source and time]")
 @click.option("--resume", is_flag=True, help="Finish the runs whose ingester died, instead of starting one.")
 @click.argument("more_paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
 @instance_option
 @json_option
 def ingest(name: str | None, rate: float | None, speed: float | None, limit: int | None, paths: tuple[Path, ...],
-           timestamps: str, seed: int, payload: str, run: str | None, resume: bool, more_paths: tuple[Path, ...],
-           instance: str | None, as_json: bool) -> None:
+           timestamps: str, run: str | None, resume: bool, more_paths: tuple[Path, ...], instance: str | None,
+           as_json: bool, **invented: Any) -> None:
     """Send tweets through the pipeline, from a source or as the rest of an interrupted run."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
     settings = known(instance)
@@ -81,7 +105,8 @@ def ingest(name: str | None, rate: float | None, speed: float | None, limit: int
         if name in LIVE:
             _end_former(settings, middleware, stop, as_json, str(name))
         run = run or f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
-        source = _source(settings, str(name), run, [*paths, *more_paths], timestamps, speed, seed, payload)
+        files = [*paths, *more_paths]
+        source = _source(settings, str(name), run, files, {"timestamps": timestamps, "speed": speed}, invented)
         rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
         options = {**source.options(), "rate": rate, "limit": limit}
         producer = middleware.data.producer(RAW)  # fails before there is a run, if it fails
@@ -94,15 +119,15 @@ def ingest(name: str | None, rate: float | None, speed: float | None, limit: int
     _print([result], as_json)
 
 
-def _source(settings: Settings, name: str, run: str, paths: list[Path], timestamps: str, speed: float | None,
-            seed: int, payload: str) -> Source:
+def _source(settings: Settings, name: str, run: str, files: list[Path], played: Mapping[str, Any],
+            invented: Mapping[str, Any]) -> Source:
     """Each source is imported only when it is asked for."""
     if name == "replay":
         from ingest.sources.replay import Replay
-        if not paths:
+        if not files:
             raise click.UsageError("a replay needs --path FILE")
-        return Replay(paths, timestamps, speed)  # type: ignore[arg-type]
-    if paths:
+        return Replay(files, **played)
+    if files:
         raise click.UsageError("only a replay takes files")
     if name == "x":
         from ingest.sources.x import SampledStream
@@ -111,8 +136,8 @@ def _source(settings: Settings, name: str, run: str, paths: list[Path], timestam
         from ingest.sources.live import WINDOW
         from ingest.tail import tail
         return live(settings, name, tail(settings, name, WINDOW))
-    from ingest.sources.synthetic import Synthetic
-    return Synthetic(run, seed, payload)  # type: ignore[arg-type]
+    from ingest.sources.synthetic import synthetic
+    return synthetic(run, invented)
 
 
 def live(settings: Settings, name: str, archived: Sequence[Payload] = ()) -> Source:

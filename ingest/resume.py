@@ -22,7 +22,7 @@ from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.readback import published
 from ingest.sources.base import Source
 from ingest.sources.replay import Replay
-from ingest.sources.synthetic import Synthetic
+from ingest.sources.synthetic import Synthetic, synthetic
 from ingest.stamp import Archived, created_now
 from middleware.admin import Admin
 from middleware.driver import Middleware
@@ -75,7 +75,7 @@ def rest(run: Manifest) -> Source | None:
     options = run.options
     source: Source | None = None
     if run.source == Synthetic.name and options.get("limit"):
-        source = Synthetic(run.run, options["seed"], options["payload"])
+        source = synthetic(run.run, options)
     elif run.source == Replay.name:
         source = Replay([Path(path) for path in options["path"]], options["timestamps"], options.get("speed"))
     if source:

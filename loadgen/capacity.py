@@ -34,7 +34,7 @@ class Search:
 
     def __init__(self, stack: Stack, spec: Spec, plan: Plan, budget_s: float, watcher: Watcher) -> None:
         """`spec` is that of every experiment, but for its rate and length; `plan` as `plan_for` makes it."""
-        self._stack, self._spec, self._plan, self._watcher = stack, spec, plan, watcher
+        self._stack, self.spec, self._plan, self._watcher = stack, spec, plan, watcher
         self._until = time.monotonic() + budget_s
         self.history: list[Attempt] = []
         self.results: list[dict[str, Any]] = []
@@ -50,8 +50,8 @@ class Search:
             if isinstance(step, Capacity):
                 return step
             long = is_long(step, self.history)
-            spec = replace(self._spec, rate=step.rate, gives_up=True,
-                           seconds=max(self._spec.seconds, CONFIRMATION_SECONDS) if long else self._spec.seconds)
+            spec = replace(self.spec, rate=step.rate, gives_up=True,
+                           seconds=max(self.spec.seconds, CONFIRMATION_SECONDS) if long else self.spec.seconds)
             try:
                 check(step.rate * (spec.settle_s + 2 * spec.seconds))
             except DiskShort:
@@ -73,7 +73,7 @@ class Search:
 
         An audit takes longer at higher rates; how long an overload takes to drain says nothing about the next attempt.
         """
-        usual_s = took_s - self.results[-1]["seconds"] + self._spec.seconds
+        usual_s = took_s - self.results[-1]["seconds"] + self.spec.seconds
         if self.history[-1].outcome == "pass" and (more := usual_s - self._plan.attempt_s) > 0:
             self._plan = replace(self._plan, attempt_s=usual_s, confirmation_s=self._plan.confirmation_s + more)
 

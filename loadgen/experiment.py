@@ -85,7 +85,8 @@ class Experiment:
             self._counters.begin()
             processes = spec.processes or processes_for(spec.rate, os.cpu_count() or 1)
             run = f"load-{started:%Y%m%d-%H%M%S-%f}"
-            self._load = Load(settings, run, spec.rate, spec.payload, spec.seed, processes)
+            self._load = Load(settings, run, spec.rate, spec.payload, spec.seed, processes, spec.workload,
+                              spec.rate * (spec.settle_s + 2 * spec.seconds))
             stack.callback(remove_runs, settings, self._load.runs)
             stack.enter_context(self._load)
             start = self._load.start()
@@ -132,6 +133,7 @@ class Experiment:
             completed_s={s: None if at is None else round(self._end + at - start, 2) for s, at in gone.items()},
             cpu_seconds_per_1000=None if before is None else per_thousand(spent, tweets), tweets=tweets,
             bytes_per_tweet=_mean_bytes(since), index_rows=self._index_rows(), reference_ms=self._reference_ms,
+            made_ahead=self._load.made_ahead(),
             others=max(0, since[PUBLISHED]["total"] - self._load.acknowledged()),
             restarted=restarted(before, after), users=users,
         )
@@ -237,6 +239,6 @@ def _mean_bytes(since: Totals) -> float | None:
 
 
 def warm_up(stack: Stack, rate: float, seconds: float, watch: Watch) -> None:
-    """Lets a stack that was just started compile and fill its caches; nothing is judged."""
-    warming = Spec(rate, seconds=1, settle_s=seconds, processes=1)
+    """Lets a stack that was just started compile and fill its caches, with other texts; nothing is judged."""
+    warming = Spec(rate, seconds=1, settle_s=seconds, seed=0, processes=1)
     Experiment(stack, warming, lambda phase, sample: watch("warming up", sample)).run()

@@ -41,7 +41,8 @@ def search(instance: Instance, spec: Spec, budget_s: float, warm_up_s: float, fo
 def as_json(found: Search, started: str, settings: Settings, environment: dict[str, Any]) -> dict[str, Any]:
     return {
         "kind": "find-max", "started_at": started, "command": command(),
-        "instance": settings.instance, "capacity": vars(found.capacity()), "experiments": found.results, **environment,
+        "instance": settings.instance, "workload": found.spec.workload, "capacity": vars(found.capacity()),
+        "experiments": found.results, **environment,
     }
 
 

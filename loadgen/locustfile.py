@@ -118,7 +118,7 @@ class TweetPusher(FastHttpUser):
     host = SETTINGS.url
 
     def on_start(self) -> None:
-        self._source = Synthetic(f"push-{uuid.uuid4().hex}")
+        self._source = Synthetic(f"push-{uuid.uuid4().hex}", random.randrange(1 << 20))
         self._due = time.time() + random.uniform(0, PUSH_SECONDS)
         self._headers = {"Authorization": f"Bearer {SETTINGS.ingest_token}", "Content-Type": "application/x-ndjson"}
 

@@ -49,6 +49,13 @@ class Encoder:
         self._tokenizer = tokenizer
         self._unknown = tokenizer.token_to_id("[UNK]")
         self._words = _Words(self._rows)
+        self.words = 0
+        """How many were looked up so far; about, if threads share the encoder."""
+
+    @property
+    def found_out(self) -> int:
+        """For how many of them the tokeniser was asked: the others were among the last CACHED_WORDS different ones."""
+        return self._words.found_out
 
     @classmethod
     def load(cls, folder: Path) -> Self:
@@ -63,7 +70,9 @@ class Encoder:
     def encode(self, texts: Sequence[str]) -> np.ndarray:
         """Clean texts → (n, DIMENSIONS) float32 unit vectors; of no token, the last axis, far from others."""
         rows = self._words.__getitem__
-        of_texts = [b"".join(map(rows, text.split())) for text in texts]
+        words = [text.split() for text in texts]
+        of_texts = [b"".join(map(rows, of_text)) for of_text in words]
+        self.words += sum(map(len, words))
         tokens = np.frombuffer(b"".join(of_texts), np.int32)
         ends = np.cumsum([0, *map(len, of_texts)], dtype=np.int32) // tokens.itemsize
         pooling = csr_matrix((np.ones(len(tokens), np.float32), tokens, ends), shape=(len(texts), len(self._table)))
@@ -94,11 +103,13 @@ class _Words(dict[str, bytes]):
     def __init__(self, rows: Callable[[str], Iterable[int]]) -> None:
         super().__init__()
         self._rows = rows
+        self.found_out = 0
 
     def __missing__(self, word: str) -> bytes:
         if len(word) > LONGEST_WORD:
             return self[word[:LONGEST_WORD]]
         if len(self) >= CACHED_WORDS:
             self.clear()
+        self.found_out += 1
         found = self[word] = array("i", self._rows(word)).tobytes()
         return found

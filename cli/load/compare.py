@@ -57,6 +57,7 @@ def names(known: tuple[str, ...]) -> Any:
 @options.slo_ms
 @options.users
 @options.payload
+@options.workload
 @options.settle
 @options.warm_up
 @options.processes
@@ -64,8 +65,8 @@ def names(known: tuple[str, ...]) -> Any:
               help="Begins the names of the instances that are started.")
 @common_options.as_json
 def compare(middlewares: list[str], durabilities: list[str], across: bool, repeat: int, budget: float, first: float,
-            out: Path, slo_ms: float, users: int, payload: str, settle_s: float, warm_up_s: float,
-            processes: int | None, prefix: str, as_json: bool) -> None:
+            out: Path, slo_ms: float, users: int, payload: str, workload: str, settle_s: float,
+            warm_up_s: float, processes: int | None, prefix: str, as_json: bool) -> None:
     """Find the capacity on each middleware, with the same application, in alternation.
 
     Starts an instance for each search and removes it afterwards. Middlewares are ranked within one durability class.
@@ -78,8 +79,8 @@ def compare(middlewares: list[str], durabilities: list[str], across: bool, repea
     except MixedDurability as error:
         raise click.UsageError(str(error)) from error
     checkout.require("`murmur load compare`")
-    spec = Spec(first, 60.0, float(int(settle_s)), slo_ms, payload, users=users,  # type: ignore[arg-type]
-                processes=processes)
+    spec = Spec(first, 60.0, float(int(settle_s)), slo_ms, payload, workload,  # type: ignore[arg-type]
+                users=users, processes=processes)
 
     def once(variant: Variant, number: int) -> Run:
         folder = out / f"{variant.middleware}-{variant.durability}-{number}"

@@ -70,7 +70,7 @@ def as_text(result: Result) -> str:
     """One experiment."""
     spec, verdict = result.spec, result.verdict
     by = f", limited by {verdict.limited_by}" if verdict.limited_by else ""
-    lines = [f"{spec.rate:,.0f} tweets/s for {result.seconds:.0f} s: "
+    lines = [f"{spec.rate:,.0f} tweets/s ({spec.workload}, {spec.payload}) for {result.seconds:.0f} s: "
              f"{click.style(verdict.judgement, fg=COLOURS[verdict.judgement], bold=True)}{by}", ""]
     for name, finding in verdict.findings.items():
         mark = {True: "ok", False: "FAILS", None: "?" if finding.asked else "-"}[finding.holds]
@@ -84,6 +84,9 @@ def as_text(result: Result) -> str:
     lines += ["", f"  idle CPU {result.evidence.idle_cpu:.0%}; "
               f"{result.bytes_per_tweet or 0:,.0f} bytes per tweet; {result.index_rows or 0:,} rows in the index; "
               f"reference work {result.reference_ms:,.1f} ms"]
+    if ahead := result.made_ahead:
+        lines.append(f"  {ahead['tweets']:,.0f} tweets were made ahead, in {ahead['seconds']:,.1f} s; "
+                     f"{ahead['bytes'] / 1e6:,.0f} MB on disk")
     completed = ", ".join(f"{s} {'never' if at is None else f'{at:,.1f} s'}" for s, at in result.completed_s.items())
     lines.append(f"  all {completed} after the first tweet; most waiting: "
                  + ", ".join(f"{stage} {count:,}" for stage, count in result.peak_backlog.items()))

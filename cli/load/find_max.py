@@ -28,13 +28,15 @@ from loadgen.stack import running
 @options.slo_ms
 @options.users
 @options.payload
+@options.workload
 @options.settle
 @options.warm_up
 @options.processes
 @common_options.instance
 @common_options.as_json
 def find_max(slo_ms: float, budget: float, out: Path | None, first: float, seconds: float, users: int, payload: str,
-             settle_s: float, warm_up_s: float, processes: int | None, instance: str | None, as_json: bool) -> None:
+             workload: str, settle_s: float, warm_up_s: float, processes: int | None, instance: str | None,
+             as_json: bool) -> None:
     """Find the highest rate that the running instance sustains, and what gives way above it.
 
     Prints the ladder of rates as they are tried. When the budget ends, the interval so far is the result, marked as not
@@ -44,7 +46,7 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     Ends with 0 if a rate passed, with 3 if all experiments were broken, and with 1 otherwise.
     """
     found = running(common_options.known(instance))
-    spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload,  # type: ignore[arg-type]
+    spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload, workload,  # type: ignore[arg-type]
                 users=users, processes=processes)
     folder = out or Path(f"load-{datetime.now():%Y%m%d-%H%M%S}")
     content = search(found, spec, budget * 60, warm_up_s, folder, Display(quiet=as_json))

@@ -25,13 +25,14 @@ from loadgen.stack import ensure_warm, running
 @options.slo_ms
 @options.users
 @options.payload
+@options.workload
 @options.settle
 @options.warm_up
 @options.processes
 @common_options.instance
 @common_options.as_json
-def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, settle_s: float, warm_up_s: float,
-        processes: int | None, instance: str | None, as_json: bool) -> None:
+def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, workload: str, settle_s: float,
+        warm_up_s: float, processes: int | None, instance: str | None, as_json: bool) -> None:
     """Run one experiment on the running instance, and judge whether the rate was sustained.
 
     Prints the five conditions with their figures, latencies to each stage and CPU seconds per 1,000 tweets of every
@@ -46,7 +47,7 @@ def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, se
     ensure_warm(found, rate, warm_up_s, display.sampled)
     spec = Spec(
         rate, float(int(seconds)), 0.0 if seconds < LEAST_SECONDS else float(int(settle_s)), slo_ms,
-        payload, users=users, processes=processes,  # type: ignore[arg-type]
+        payload, workload, users=users, processes=processes,  # type: ignore[arg-type]
     )
     try:
         result = Experiment(found, spec, display.sampled).run()

@@ -1,51 +1,24 @@
 """Invented tweets in the shape of X's v2 stream.
 
-What tweet n says is fixed by the seed and n alone, and may be made ahead. Its id and date come from the run and the
-time at which it is meant to be sent, and are put before that as bytes: to write a whole tweet anew takes 1.8 µs of CPU
-more for a lean one and 5.3 for a full one, of the 104 that a tweet costs in all. Random numbers are drawn for many
-tweets at once.
+What tweet n says is fixed by workload, seed and n alone, and may be made ahead. Its id and date come from the run and
+the time at which it is meant to be sent, and are put before that as bytes: to write a whole tweet anew takes 1.8 µs of
+CPU more for a lean one and 5.3 for a full one, of the 104 that a tweet costs in all.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import count as count_from
-from itertools import cycle, islice
-from typing import Any, Literal
-
-import numpy as np
-import orjson
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from common.tweets import rfc3339
 from ingest.sources.base import Payload, Source
-from ingest.sources.phrases import EMOJI, LANGUAGES, USERS, load_topics, make_users
-
-Size = Literal["lean", "full"]
-
-Content = tuple[str, bytes]
-"""A tweet's author and all of its JSON that follows id and date."""
-
-BEGINNING = b'{"data":{'
-"""What stands before them."""
-
-BLOCK = 1024
-"""Tweets whose random numbers are drawn together."""
-
-DRIFT_TWEETS = 20_480
-"""After so many tweets the popularity of topics and hashtags has drifted on."""
-
-ZIPF_EXPONENT = 1.1
-SPIKE_PROBABILITY = 0.4
-"""How often one hashtag is on everybody's lips during such a stretch, in one of seven tweets."""
+from ingest.sources.content import BEGINNING, Contents, Size, Workload
 
 X_EPOCH_MS = 1_288_834_974_657
-URL_LENGTH = 23
-"""As X counts every link."""
-
-RETWEET = 1
-"""Of the kinds of a tweet; 0 is its author's own text, 2 begins with a mention."""
+LATE_MACHINE = 1 << 21
+"""Highest bit of an id's `machine`."""
 
 
 def first_snowflake(ms: int, machine: int) -> int:
@@ -54,31 +27,36 @@ def first_snowflake(ms: int, machine: int) -> int:
 
 
 class Synthetic(Source):
-    """Endless; content deterministic by `seed`."""
+    """Endless; content deterministic by `workload`, `languages` and `seed`."""
 
     name = "synthetic"
 
-    def __init__(self, run: str, seed: int = 1, payload: Size = "lean") -> None:
-        self._seed = seed
-        self._size: Size = payload
+    def __init__(self, run: str, seed: int = 1, payload: Size = "lean", workload: Workload = "realistic",
+                 languages: Mapping[str, float] | None = None) -> None:
+        """`languages`: share of each, of a realistic workload; those of the whole stream unless given."""
+        self._options: dict[str, Any] = {"seed": seed, "payload": payload, "workload": workload}
+        if languages:
+            self._options["languages"] = dict(languages)
         self._machine = int.from_bytes(hashlib.sha256(run.encode()).digest()[:2], "big") & 0x3FF
-        self._topics = load_topics()
-        self._users = make_users(np.random.default_rng((seed, 0)))
-        self._languages = list(LANGUAGES)
+        self._maker = _contents(seed, payload, workload, languages)
         self._seq = 0
-        self._contents = self._from_block(0)
+        self._contents = self._maker.from_number(0)
         self._second, self._second_text = -1, b""
 
     def options(self) -> dict[str, Any]:
-        return {"seed": self._seed, "payload": self._size}
+        return self._options
 
     def skip(self, count: int) -> None:
         self._seq += count
-        self._contents = islice(self._from_block(self._seq // BLOCK), self._seq % BLOCK, None)
+        self._contents = self._maker.from_number(self._seq)
 
-    def make_ahead(self, count: int) -> None:
-        """Makes the next `count` tweets now; from then on they come in turn, each time with another id and date."""
-        self._contents = cycle([next(self._contents) for _ in range(count)])
+    def make_ahead(self, count: int, folder: Path) -> None:
+        """Makes about the next `count` tweets now, where there is no room in memory for them below `folder`.
+
+        From then on they come in turn, each time with another id and date. Raises DiskFull.
+        """
+        if count:
+            self._contents = self._maker.ahead(self._seq, count, folder)
 
     def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
         payloads = []
@@ -94,74 +72,6 @@ class Synthetic(Source):
         self._seq += len(payloads)
         return payloads
 
-    def _from_block(self, block: int) -> Iterator[Content]:
-        return (self._content(row) for number in count_from(block) for row in self._block(number))
-
-    def _block(self, block: int) -> Iterator[tuple[Any, ...]]:
-        """What the tweets of a block are made of: indexes into the prepared parts."""
-        stretch = block * BLOCK // DRIFT_TWEETS
-        drift = np.random.default_rng((self._seed, 1, stretch))
-        random = np.random.default_rng((self._seed, 2, block))
-        topics, tags = len(self._topics), len(self._topics[0].tags)
-        topic = random.choice(topics, BLOCK, p=_zipf(topics, 0.6)[drift.permutation(topics)])
-        tag = random.choice(tags, (BLOCK, 3), p=_zipf(tags, ZIPF_EXPONENT))
-        # Ranks move up by a few places from one stretch to the next, so that a favourite fades within some of them.
-        tag = (tag + 3 * stretch) % tags
-        count = random.choice(4, BLOCK, p=(0.25, 0.4, 0.25, 0.1))
-        if drift.random() < SPIKE_PROBABILITY:
-            spiking = random.random(BLOCK) < 1 / 7
-            topic[spiking] = drift.integers(topics)
-            tag[spiking, 0] = drift.integers(tags)
-            count[spiking] = np.maximum(count[spiking], 1)
-        columns = (
-            topic, random.choice(len(LANGUAGES), BLOCK, p=list(LANGUAGES.values())), random.integers(0, 1 << 20, BLOCK),
-            tag[:, 0], tag[:, 1], tag[:, 2], count, random.zipf(1.3, BLOCK) % USERS, random.integers(0, USERS, BLOCK),
-            random.choice(3, BLOCK, p=(0.55, 0.2, 0.25)), random.random(BLOCK) < 0.3,
-            random.integers(0, len(EMOJI), BLOCK), random.integers(1 << 30, 1 << 31, BLOCK),
-        )
-        return zip(*(column.tolist() for column in columns), strict=True)
-
-    def _content(self, row: tuple[Any, ...]) -> Content:
-        topic_at, language_at, sentence_at, *tags_at, count, author_at, other_at, kind, link, emoji_at, number = row
-        topic, language = self._topics[topic_at], self._languages[language_at]
-        sentences = topic.sentences[language]
-        author, other = self._users[author_at], self._users[other_at]
-        text, entities = "", {}
-        if kind:  # a retweet or a mention
-            start = 3 if kind == RETWEET else 0
-            text = f"{'RT ' if kind == RETWEET else ''}@{other.name}"
-            mention = {"start": start, "end": len(text), "username": other.name, "id": other.id}
-            entities["mentions"] = [mention]
-            text += ": " if kind == RETWEET else " "
-        text += sentences[sentence_at % len(sentences)] + EMOJI[emoji_at]
-        if count:
-            entities["hashtags"] = []
-            for tag in dict.fromkeys(topic.tags[at] for at in tags_at[:count]):
-                start, text = len(text) + 1, f"{text} #{tag}"
-                entities["hashtags"].append({"start": start, "end": len(text), "tag": tag})
-        if link:
-            start, url = len(text) + 1, f"https://t.co/x{number % 10**9:09}"
-            text += f" {url}"
-            entities["urls"] = [{
-                "start": start, "end": start + URL_LENGTH, "url": url,
-                "expanded_url": f"https://news.example.org/{number}", "display_url": f"news.example.org/{number}",
-            }]
-        data = {
-            "text": text, "author_id": author.id, "lang": language, "entities": entities,
-            **({"referenced_tweets": [{"type": "retweeted", "id": str(number << 30)}]} if kind == RETWEET else {}),
-            "possibly_sensitive": False, "reply_settings": "everyone", "source": "Murmuration",
-            "public_metrics": {
-                "retweet_count": number % 53, "reply_count": number % 7, "like_count": number % 211,
-                "quote_count": number % 3,
-            },
-        }
-        if self._size == "full":
-            tweet = {"data": {**data, "context_annotations": topic.annotations},
-                     "includes": {"users": [author.full, other.full]}}
-        else:
-            tweet = {"data": data, "includes": {"users": [author.lean]}}
-        return author.id, orjson.dumps(tweet).removeprefix(BEGINNING)
-
     def _created_at(self, ms: int) -> bytes:
         second, milliseconds = divmod(ms, 1000)
         if second != self._second:
@@ -169,8 +79,19 @@ class Synthetic(Source):
         return b"%b%03dZ" % (self._second_text, milliseconds)
 
 
-@cache
-def _zipf(count: int, exponent: float) -> np.ndarray:
-    weights = 1 / np.arange(1, count + 1) ** exponent
-    shares: np.ndarray = weights / weights.sum()
-    return shares
+def _contents(seed: int, payload: Size, workload: Workload, languages: Mapping[str, float] | None) -> Contents:
+    """Each workload is imported only when it is asked for: the realistic one's words take a second to make."""
+    if workload == "cached":
+        from ingest.sources.cached import Cached
+        return Cached(seed, payload)
+    from ingest.sources.realistic.contents import Realistic
+    return Realistic(seed, payload, languages)
+
+
+def synthetic(run: str, options: Mapping[str, Any]) -> Synthetic:
+    """The source that has such `options`."""
+    chosen = {name: options[name] for name in ("payload", "workload", "languages") if options.get(name)}
+    if share := options.get("odd"):
+        from ingest.sources.odd import Odd
+        return Odd(run, options["seed"], share, **chosen)
+    return Synthetic(run, options["seed"], **chosen)

@@ -23,13 +23,10 @@ from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter
 from ingest.publisher import Publisher
 from ingest.sources.base import Payload, Source
-from ingest.sources.synthetic import Size, Synthetic
+from ingest.sources.content import Size, Workload
+from ingest.sources.synthetic import Synthetic
 from loadgen.load.shared_progress import SharedProgress
 from middleware.registry import connect
-
-CONTENTS = 1 << 17
-"""Tweets made before the schedule begins, which then come in turn with ids and dates of their own: no part of the stack
-remembers a text, and what it takes to invent one is not what an experiment is about."""
 
 LOOK_SECONDS, BEAT_SECONDS = 0.002, 0.05
 
@@ -46,6 +43,10 @@ class Part:
     payload: Size
     seed: int
     progress: str
+    workload: Workload = "realistic"
+    ahead: int = 0
+    """Tweets made before the schedule begins, which then come in turn with ids and dates of their own: what it takes
+    to invent one is not what an experiment is about."""
 
     def as_json(self) -> str:
         return json.dumps(asdict(self))
@@ -53,6 +54,10 @@ class Part:
     def offset_us(self) -> int:
         """By how much this process's schedule begins later than the first one's."""
         return int(self.process * 1_000_000 / self.rate)
+
+
+def ahead_dir(settings: Settings) -> Path:
+    return settings.state_dir / "load" / "ahead"
 
 
 class Slowed(Source):
@@ -80,8 +85,10 @@ class Generation:
         """Returns when everything scheduled is published, or when told to stop. Raises what the ingester raises."""
         part = self._part
         settings = Settings.load(instance=part.instance)
-        tweets = Synthetic(part.run, part.seed, part.payload)
-        tweets.make_ahead(CONTENTS)
+        tweets = Synthetic(part.run, part.seed, part.payload, part.workload)
+        began = time.monotonic()
+        tweets.make_ahead(part.ahead, ahead_dir(settings))
+        self._tell(made_us=(time.monotonic() - began) * 1e6)
         source = Slowed(tweets, delay_us(settings, "generator"))
         with connect(settings) as middleware:
             producer = middleware.data.producer(RAW)

@@ -17,15 +17,22 @@ from common.settings import Settings
 from common.storage import files
 from ingest.manifest import manifest_path
 from ingest.pacer import Pacer
-from ingest.sources.synthetic import Size
+from ingest.sources.content import Size, Workload
 from loadgen.errors import GeneratorFailed
-from loadgen.load.generator import Part
+from loadgen.load.generator import Part, ahead_dir
 from loadgen.load.shared_progress import SharedProgress
 from loadgen.observe.samples import Offered
 
 RATE_PER_PROCESS = 20_000.0
 """What one process brings with a core of its own is more; the rest of the stack wants the cores as well. Each further
 process costs: its groups are smaller, and all of them wait for the same disk."""
+
+MOST_AHEAD: dict[Workload, int] = {"realistic": 2_400_000, "cached": 1 << 17}
+"""Tweets made before the schedule, by all processes together: two minutes at 20,000/s, each of 0.4 KB on disk, or what
+memory has room for, where texts repeat anyway."""
+
+AHEAD_SECONDS = 100e-6
+"""How long one may take."""
 
 READY_SECONDS, START_SECONDS, END_SECONDS = 60.0, 0.5, 30.0
 INTERRUPTED_SECONDS = 3.0
@@ -37,7 +44,9 @@ STALE_US = 1_000_000
 class Load:
     """`rate` tweets/s from `start()` until `end_at`; a context that leaves no process behind."""
 
-    def __init__(self, settings: Settings, run: str, rate: float, payload: Size, seed: int, processes: int) -> None:
+    def __init__(self, settings: Settings, run: str, rate: float, payload: Size, seed: int, processes: int,
+                 workload: Workload = "realistic", tweets: float = 0) -> None:
+        """`tweets`: how many there will be, about; so many are made ahead, as far as MOST_AHEAD allows."""
         self._settings, self.rate = settings, rate
         self._folder = settings.state_dir / "load"
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -45,8 +54,9 @@ class Load:
         path = self._folder / f"{run}.progress"
         self._progress = SharedProgress(path, processes, create=True)
         self._path = path
+        ahead = -(-int(min(tweets, MOST_AHEAD[workload])) // processes)
         self._parts = [
-            Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed + n, str(path))
+            Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed + n, str(path), workload, ahead)
             for n in range(processes)
         ]
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -62,6 +72,13 @@ class Load:
         """What each process used so far, also when it has ended."""
         return {f"generator-{n}": self._progress.told("cpu_us", n) / 1e6 for n in range(len(self._parts))}
 
+    def made_ahead(self) -> dict[str, float]:
+        """What the processes have made before the schedule, in how long; 0 s of what was there already."""
+        on_disk = ahead_dir(self._settings).rglob("*") if self._parts[0].workload == "realistic" else ()
+        made = sum(file.stat().st_size for file in on_disk if file.is_file())
+        seconds = max(self._progress.told("made_us", n) for n in range(len(self._parts))) / 1e6
+        return {"tweets": sum(part.ahead for part in self._parts), "seconds": round(seconds, 2), "bytes": made}
+
     def start(self) -> int:
         """Starts the processes; returns when the schedule begins, on a whole second, in seconds since the epoch."""
         with files.log_file(self._log, self._settings.log_max_bytes) as log:
@@ -71,11 +88,12 @@ class Load:
                 # reaches the experiment, which ends its generators in order.
                 self._processes.append(subprocess.Popen(
                     command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True))
-        until = time.monotonic() + READY_SECONDS
+        seconds = READY_SECONDS + AHEAD_SECONDS * sum(part.ahead for part in self._parts)
+        until = time.monotonic() + seconds
         while not self._progress.all("ready"):
             self.check()
             if time.monotonic() > until:
-                raise GeneratorFailed(f"a generator did not start within {READY_SECONDS:.0f} s: see {self._log}")
+                raise GeneratorFailed(f"a generator did not start within {seconds:.0f} s: see {self._log}")
             time.sleep(0.02)
         start = int(time.time() + START_SECONDS) + 1
         each = self.rate / len(self._parts)

@@ -11,7 +11,7 @@ import numpy as np
 
 FIELDS = (
     # Told by the generator; times in µs since the epoch.
-    "ready", "beat_us", "taken", "acknowledged", "on_schedule", "blocked", "late", "sending", "cpu_us",
+    "made_us", "ready", "beat_us", "taken", "acknowledged", "on_schedule", "blocked", "late", "sending", "cpu_us",
     # Told by the experiment: when the schedule begins and ends (0: not yet known), and whether to stop at once.
     "start_us", "end_us", "stop",
 )

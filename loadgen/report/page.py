@@ -51,10 +51,15 @@ def page(runs: Sequence[Run], note: str = "") -> str:
 
 def labels(runs: Sequence[Run]) -> list[str]:
     """A name for each search: the middleware, what else differs, and the number of the repetition."""
-    wanted = ["middleware", *(key for key in ("durability",) if len({run[key] for run in runs}) > 1)]
-    names = [" ".join(str(run[key]) for key in wanted) for run in runs]
+    wanted = ["middleware", *(key for key in ("durability", "workload") if len({_told(run, key) for run in runs}) > 1)]
+    names = [" ".join(_told(run, key) for key in wanted) for run in runs]
     numbers = [names[: n + 1].count(name) for n, name in enumerate(names)]
     return [f"{name} #{number}" if names.count(name) > 1 else name for name, number in zip(names, numbers, strict=True)]
+
+
+def _told(run: Run, key: str) -> str:
+    """Results of earlier versions name no workload."""
+    return str(run.get(key, "cached"))
 
 
 def _commands(runs: Sequence[Run]) -> str:
@@ -67,10 +72,11 @@ def _capacities(runs: Sequence[Run], names: Sequence[str]) -> str:
     for run, name in zip(runs, names, strict=True):
         found = run["capacity"]
         state = "converged" if found["converged"] else "not converged"
-        rows.append([name, _rate(found["highest_pass"]), _rate(found["lowest_fail"]), found["limited_by"] or "",
+        rows.append([name, _told(run, "workload"), _rate(found["highest_pass"]), _rate(found["lowest_fail"]),
+                     found["limited_by"] or "",
                      f"{state}, {'confirmed' if found['confirmed'] else 'not confirmed'}", run["acknowledgement"]])
-    return _table(["", "highest pass, tweets/s", "lowest fail", "limited by", "", "an acknowledged event is"], rows,
-                  numbers=(1, 2))
+    return _table(["", "workload", "highest pass, tweets/s", "lowest fail", "limited by", "",
+                   "an acknowledged event is"], rows, numbers=(2, 3))
 
 
 def _latency(runs: Sequence[Run], names: Sequence[str]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from common.tweets import STAGES
-from ingest.sources.synthetic import Size
+from ingest.sources.content import Size, Workload
 from loadgen.judge.verdict import Verdict
 from loadgen.observe.process_cpu import CpuSeconds
 from loadgen.observe.samples import Evidence, Latency, Sample
@@ -26,6 +26,7 @@ class Spec:
     settle_s: float = 20.0
     objective_ms: float = 2000.0
     payload: Size = "lean"
+    workload: Workload = "realistic"
     seed: int = 1
     users: int = 0
     processes: int | None = None
@@ -37,6 +38,7 @@ class Result:
     """`samples` from the first tweet to the end of the drain; those at 0 ≤ `at` ≤ `seconds` were judged.
 
     `completed_s`: by stage, when its backlog had gone, in seconds after the first tweet; None if that was not seen.
+    `made_ahead`: tweets that the generators had before the schedule, the seconds that it took them and bytes on disk.
     `others` are tweets that somebody else published meanwhile. `reference_ms` is how long a fixed piece of work took
     just before: how fast the machine was. What the processes used, and which were restarted, is None where each is in a
     container of its own and nobody sees them.
@@ -55,6 +57,7 @@ class Result:
     index_rows: int | None
     reference_ms: float
     others: int = 0
+    made_ahead: Mapping[str, float] = field(default_factory=dict)
     restarted: Sequence[str] | None = ()
     users: Mapping[str, Any] = field(default_factory=dict)
 
@@ -81,6 +84,7 @@ class Result:
             "tweets": self.tweets,
             "other_tweets": self.others,
             "restarted": None if self.restarted is None else list(self.restarted),
+            "made_ahead": dict(self.made_ahead),
             "bytes_per_tweet": self.bytes_per_tweet,
             "index_rows": self.index_rows,
             "completed_s": dict(self.completed_s),

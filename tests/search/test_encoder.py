@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from common.settings import Settings
 from search.encoder import CACHED_WORDS, DIMENSIONS, Encoder
 from search.training.quality import THRESHOLD, precision_at_10
 
@@ -15,6 +16,13 @@ def test_vectors_are_unit_float32(encoder: Encoder) -> None:
     assert vectors.shape == (5, DIMENSIONS)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+
+
+def test_it_counts_the_words_and_those_that_it_has_to_find_out() -> None:
+    encoder = Encoder.load(Settings().encoder_dir)
+    encoder.encode(["rain and rain", "", "sun and " + "x" * 200])
+    encoder.encode(["rain and sun", "x" * 300])
+    assert (encoder.words, encoder.found_out) == (10, 4)
 
 
 def test_no_texts_give_no_vectors(encoder: Encoder) -> None:

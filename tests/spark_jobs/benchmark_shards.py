@@ -46,7 +46,7 @@ class Cost:
 
 def make_tweets(folder: Path, seconds: int, rate: int) -> None:
     """A file for each second, whose time in the file system is that of its tweets: Spark reads the oldest first."""
-    source, stamp = Synthetic("benchmark"), Stamper("synthetic", "benchmark", 1 << 20)
+    source, stamp = Synthetic("benchmark", workload="cached"), Stamper("synthetic", "benchmark", 1 << 20)
     rules = Rules(1 << 20, 600, 120, 100)
     begin = int(time.time()) - seconds
     for second in range(begin, begin + seconds):

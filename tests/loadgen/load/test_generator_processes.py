@@ -17,9 +17,11 @@ import pytest
 from audit import process as audits
 from common.settings import Settings
 from ingest.pacer import Pacer
+from ingest.sources.content import Workload
 from loadgen.errors import GeneratorFailed, StackBroken
 from loadgen.load import generator_processes as load_module
 from loadgen.load import locust_users as users_module
+from loadgen.load.generator import ahead_dir
 from loadgen.load.generator_processes import Load, remove_runs
 from loadgen.load.locust_users import Users
 from loadgen.observe.samples import Offered
@@ -199,3 +201,21 @@ def test_archive_and_manifest_of_a_run_are_removed(settings: Settings) -> None:
     remove_runs(settings, ["one", "never"])
     assert [path.name for path in settings.archive_dir.iterdir()] == ["two"]
     assert [path.name for path in (settings.state_dir / "runs").iterdir()] == ["two.jsonl"]
+
+
+@pytest.mark.parametrize(("workload", "tweets", "each"), [
+    ("realistic", 1001, 501), ("realistic", 1e9, 1_200_000), ("cached", 1e9, 1 << 16), ("realistic", 0, 0)])
+def test_no_more_is_made_ahead_than_is_needed_or_allowed(
+    settings: Settings, workload: Workload, tweets: float, each: int
+) -> None:
+    with Load(settings, "r", 200.0, "lean", 1, 2, workload, tweets) as load:
+        assert [(part.workload, part.ahead) for part in load._parts] == [(workload, each)] * 2
+
+
+def test_what_was_made_ahead_is_told(settings: Settings) -> None:
+    block = ahead_dir(settings) / "made" / "000000.block"
+    block.parent.mkdir(parents=True)
+    block.write_bytes(bytes(5000))
+    with Load(settings, "r", 200.0, "lean", 1, 2, "realistic", 1000) as load:
+        load._progress.tell("made_us", 2_500_000, 1)
+        assert load.made_ahead() == {"tweets": 1000, "seconds": 2.5, "bytes": 5000}

@@ -1,0 +1,1 @@
+"""The workload of tweets that behave like real ones."""
