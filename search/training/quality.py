@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,8 +25,9 @@ LANGUAGES = ("en", "de", "es", "pt", "fr", "ja")
 NEAREST = 10
 RESAMPLES = 4000
 
-THRESHOLD = 0.65
-"""Of english-v1. Measured: 0.72 with the distilled encoder, 0.76 with its teacher, 0.06 with hashed words."""
+LEAST = {"english-v1": 0.65, "en": 0.4, "de": 0.45, "es": 0.43, "pt": 0.45, "fr": 0.36, "ja": 0.5}
+LEAST |= {"across languages": 0.69, "hashtags": 0.41, "misspelt": 0.25}
+"""What the committed table has to reach, of the development half: somewhat less than it does."""
 
 _HASHED_WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")
 
@@ -63,13 +64,8 @@ class Figure:
         return f"{self.mean:.3f} ({self.low:.2f}–{self.high:.2f})"
 
 
-def precision_at_10(encode: Encode) -> float:
-    """Of english-v1: the mean share of the 10 nearest sentences that are of the query's topic."""
-    return float(np.mean(precisions(encode, english_v1())["english-v1"]))
-
-
 def precisions(encode: Encode, tasks: Sequence[Task]) -> dict[str, list[float]]:
-    """Figure → precision at 10 of each of its queries."""
+    """Figure → precision at 10 of each of its queries: the share of its topic among the 10 nearest."""
     texts = dict.fromkeys(text for task in tasks for text in (task.query, *task.sentences))
     row = {text: number for number, text in enumerate(texts)}
     vectors = encode([clean_text(text) for text in texts])
@@ -131,7 +127,7 @@ def hashing(texts: Sequence[str]) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-6)
 
 
-def table(encoders: dict[str, Encode], tasks: Sequence[Task]) -> str:
+def table(encoders: Mapping[str, Encode], tasks: Sequence[Task]) -> str:
     """Markdown: a row a figure, a column an encoder, and chance."""
     found = {name: precisions(encode, tasks) for name, encode in encoders.items()}
     lines = [f"| figure | queries | {' | '.join(encoders)} | chance |", "|---" * (len(encoders) + 3) + "|"]
