@@ -54,7 +54,7 @@ RUN deploy/local/setup/run \
 FROM build AS build-servers
 # What is large, and only the application's.
 RUN rm -rf frontend .murmur/encoder .murmur/jars/spark .murmur/jars/*-client && cd .murmur/venv/lib/python3.11/site-packages \
-    && rm -rf pyspark milvus_lite pymilvus pyarrow pandas numpy numpy.libs scipy scipy.libs tokenizers grpc
+    && rm -rf pyspark milvus_lite pymilvus pyarrow pandas numpy numpy.libs scipy scipy.libs grpc
 
 FROM runtime AS servers
 COPY --from=build-servers --chown=murmur /app /app

@@ -1,81 +1,98 @@
-"""Sentences to vectors by a static model: a vector per token, pooled and normalised. `distill.py` makes the model."""
+"""Sentences to vectors by a static model: a vector per piece of text, summed and normalised.
+
+The table, in `model/` beside this file, is made by `training/distill.py`.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 import zlib
-from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
 import numpy as np
-from safetensors.numpy import load_file
+from safetensors.numpy import load
 from scipy.sparse import csr_matrix
-from tokenizers import Tokenizer
 
-DIMENSIONS = 96
-"""Precision at 10 (`quality.py`, 28 queries) is 0.718. 128 bring 0.007 ± 0.019 for 1.6 µs more of a tweet's 104 of CPU,
-and half as much again on disk; 64 lose 0.036 ± 0.021."""
+DIMENSIONS = 128
+"""Precision at 10 by the development half of `training/yardstick`, mean of the languages beside English: 96 lose 0.04
+of 0.48; 160 bring 0.01, 256 0.02, for as much more of disk, memory and time in the index."""
 
-TABLE, TOKENIZER = "model.safetensors", "tokenizer.json"
+TABLE = "model.safetensors"
+TABLE_SHA256 = "72d557afe979c7b935effcae306a2f045b4f6e50c5056bbbcfd5eccd3e66646a"
+"""Of this release's table, as `make encoder` prints it: an index of another table's vectors is made anew."""
+
 CACHED_WORDS = 100_000
-LONGEST_WORD = 64
-"""A longer 'word' is cut: it is a run of letters, or text of a script without spaces, of which 64 tell enough."""
+LONGEST_WORD, LONGEST_PIECE = 64, 16
+"""In characters. A longer 'word' is cut: it is a run of letters, or text of a script without spaces, of which 64 tell
+enough."""
 
 HASHED_ROWS = 4096
 HASHED_WEIGHT = 0.5
-"""Length of a random direction beside that of a typical token: enough to tell texts apart, not to rule them."""
+"""Length of a random direction beside that of a typical piece: enough to tell texts apart, not to rule them."""
 
-_SYMBOL = re.compile(r"([^\w\s]|\s)")
+# A word is letters, digits and the vowel signs of scripts that have them; a symbol, such as an emoji, stands by itself.
+# Punctuation tells nothing, nor does what only modifies a symbol.
+_SIGNS = "\u0300-\u036f\u0591-\u05bd\u0610-\u065f\u0900-\u109f\u1700-\u1aff\ua800-\uabff"
+_PART = re.compile(rf"[^\W_]+(?:[{_SIGNS}]+[^\W_]*)*|[^\w\s\x00-\xbf\u2000-\u206f\u3000-\u303f\ufe0f]")
+_AROUND = ".,:;!?\"'#()"
+_ACCENT = re.compile("[\u0300-\u036f]")
+_HUMP = re.compile(r"(?<=[^\W\d_A-ZÀ-Þ])(?=[A-ZÀ-Þ])")
 
 
 class Encoder:
-    """Static text encoder. A token's vector already carries its weight, so a sentence is the plain sum of its tokens.
+    """Static text encoder. A piece's vector already carries its weight, so a sentence is the plain sum of its pieces.
 
-    A word that the vocabulary lacks (an emoji, a rare script) gets one of HASHED_ROWS fixed random directions, so that
-    texts of such words differ from each other and are found by their own words.
+    A word that is no piece is cut into pieces. What has none at all (a rare emoji or script) gets one of HASHED_ROWS
+    fixed random directions, so that texts of such words differ from each other and are found by their own words.
     """
 
-    def __init__(self, table: np.ndarray, tokenizer: Tokenizer) -> None:
-        """`table`: (tokens, DIMENSIONS) weighted vectors by token id."""
+    def __init__(self, table: np.ndarray, pieces: Sequence[str]) -> None:
+        """`table`: (n, dimensions) weighted vectors, a piece of text each; pieces are case-folded NFKC."""
         rng = np.random.default_rng(20_22)
-        hashed = rng.normal(size=(HASHED_ROWS, DIMENSIONS)).astype(np.float32)
-        norms = np.linalg.norm(table.astype(np.float32), axis=1)
-        hashed *= HASHED_WEIGHT * np.median(norms[norms > 0]) / np.linalg.norm(hashed, axis=1, keepdims=True)
+        hashed = rng.normal(size=(HASHED_ROWS, table.shape[1])).astype(np.float32)
+        typical = np.median(np.linalg.norm(table, axis=1))
+        hashed *= HASHED_WEIGHT * typical / np.linalg.norm(hashed, axis=1, keepdims=True)
         self._table = np.vstack([table.astype(np.float32), hashed])
-        self._first_hashed = len(table)
-        self._tokenizer = tokenizer
-        self._unknown = tokenizer.token_to_id("[UNK]")
-        self._words = _Words(self._rows)
+        self._words = _Words(pieces)
         self.words = 0
         """How many were looked up so far; about, if threads share the encoder."""
 
     @property
     def found_out(self) -> int:
-        """For how many of them the tokeniser was asked: the others were among the last CACHED_WORDS different ones."""
+        """How many of them had to be found out: the others were among the last CACHED_WORDS different ones."""
         return self._words.found_out
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Reads what `distill` made; FileNotFoundError names the remedy."""
-        if not (folder / TABLE).exists():
-            raise FileNotFoundError(f"no text encoder in {folder}: make it with `python -m search.training.distill`")
-        tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        return cls(load_file(folder / TABLE)["embeddings"], tokenizer)
+        """Reads this release's table. FileNotFoundError, or ValueError if it is another one, names the remedy."""
+        try:
+            content = (folder / TABLE).read_bytes()
+        except FileNotFoundError as error:
+            raise FileNotFoundError(f"no text encoder in {folder}: `make setup` puts it there") from error
+        if hashlib.sha256(content).hexdigest() != TABLE_SHA256:
+            raise ValueError(f"the text encoder in {folder} is not this release's: `make setup` renews it")
+        return cls.of(content)
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """The encoder of a table's file."""
+        tensors = load(content)
+        vectors = tensors["vectors"] * tensors["scales"].astype(np.float32)[:, None]
+        return cls(vectors, tensors["pieces"].tobytes().decode().split("\n"))
 
     def encode(self, texts: Sequence[str]) -> np.ndarray:
-        """Clean texts → (n, DIMENSIONS) float32 unit vectors; of no token, the last axis, far from others."""
+        """Clean texts → (n, DIMENSIONS) float32 unit vectors; of no piece, the last axis, far from others."""
         rows = self._words.__getitem__
         words = [text.split() for text in texts]
         of_texts = [b"".join(map(rows, of_text)) for of_text in words]
         self.words += sum(map(len, words))
-        tokens = np.frombuffer(b"".join(of_texts), np.int32)
-        ends = np.cumsum([0, *map(len, of_texts)], dtype=np.int32) // tokens.itemsize
-        pooling = csr_matrix((np.ones(len(tokens), np.float32), tokens, ends), shape=(len(texts), len(self._table)))
+        pieces = np.frombuffer(b"".join(of_texts), np.int32)
+        ends = np.cumsum([0, *map(len, of_texts)], dtype=np.int32) // pieces.itemsize
+        pooling = csr_matrix((np.ones(len(pieces), np.float32), pieces, ends), shape=(len(texts), len(self._table)))
         vectors = pooling @ self._table
         norms = np.linalg.norm(vectors, axis=1, keepdims=True)
         vectors[norms[:, 0] < 1e-6, -1] = 1.0
@@ -83,27 +100,22 @@ class Encoder:
         unit: np.ndarray = vectors / norms
         return unit
 
-    def _rows(self, word: str) -> Iterable[int]:
-        # BERT's pre-tokeniser splits at punctuation but leaves emoji glued to letters, which makes all of it unknown.
-        pieces = [word] if word.isascii() else [piece for piece in _SYMBOL.split(word) if piece.strip()]
-        for piece in pieces:
-            tokens = self._tokenizer.encode(piece, add_special_tokens=False).ids
-            if self._unknown in tokens:
-                folded = unicodedata.normalize("NFKC", piece).casefold()
-                yield self._first_hashed + zlib.crc32(folded.encode("utf-8", "replace")) % HASHED_ROWS
-            yield from (token for token in tokens if token != self._unknown)
-
 
 class _Words(dict[str, bytes]):
     """Rows of the table, as memory (int32), by whitespace-separated word; found out when they are first asked for.
 
-    Threads may find out the same word twice, to no harm.
+    In real tweets every fourth word is new, so that is much of the encoder's work: a few look-ups here, where calling a
+    tokeniser takes several times as long. Threads may find out the same word twice, to no harm.
     """
 
-    def __init__(self, rows: Callable[[str], Iterable[int]]) -> None:
+    def __init__(self, pieces: Sequence[str]) -> None:
         super().__init__()
-        self._rows = rows
         self.found_out = 0
+        self._pieces = {piece: np.int32(row).tobytes() for row, piece in enumerate(pieces)}
+        for piece in pieces:
+            if not piece.isascii() and max(piece) < "\u0250":  # as who writes without accents spells it
+                self._pieces.setdefault(_ACCENT.sub("", unicodedata.normalize("NFD", piece)), self._pieces[piece])
+        self._hashed = [np.int32(len(pieces) + number).tobytes() for number in range(HASHED_ROWS)]
 
     def __missing__(self, word: str) -> bytes:
         if len(word) > LONGEST_WORD:
@@ -111,5 +123,26 @@ class _Words(dict[str, bytes]):
         if len(self) >= CACHED_WORDS:
             self.clear()
         self.found_out += 1
-        found = self[word] = array("i", self._rows(word)).tobytes()
+        bare = word.strip(_AROUND)
+        if bare.isascii() and bare.isalpha() and (bare.islower() or bare.istitle()):  # most are
+            part = bare.lower()
+            found = self._pieces.get(part) or self._cut(part)
+        else:
+            parts = _PART.findall(_HUMP.sub(" ", unicodedata.normalize("NFKC", word)))  # #ClimateCrisis is two
+            found = b"".join([self._of_part(part.casefold()) for part in parts])
+        self[word] = found
         return found
+
+    def _of_part(self, part: str) -> bytes:
+        return self._pieces.get(part) or self._cut(part)
+
+    def _cut(self, part: str) -> bytes:
+        """The longest piece that begins the word, then the longest that begins its rest, and so on."""
+        get, rows, begin, length = self._pieces.get, [], 0, len(part)
+        while begin < length:
+            for end in range(min(length, begin + LONGEST_PIECE), begin, -1):
+                if row := get(part[begin:end]):
+                    rows.append(row)
+                    break
+            begin = end  # a character that is no piece is passed over
+        return b"".join(rows) or self._hashed[zlib.crc32(part.encode("utf-8", "replace")) % HASHED_ROWS]

@@ -26,7 +26,7 @@ from common.addresses import masked
 from common.milvus import connection
 from common.settings import Settings
 from common.storage.held import Held
-from search.encoder import DIMENSIONS
+from search.encoder import DIMENSIONS, TABLE_SHA256
 from search.milvus_rows import MAX_LANG, IndexRows, Operation, WriteRequest, check
 from search.store import Store
 
@@ -58,7 +58,7 @@ class Index:
         """`prefix` begins the names of the collections; the index keeps `max_rows` and up to a shard more."""
         self._uri, self._prefix = uri, prefix
         self.shard_rows = max(1, -(-max_rows // SHARDS))
-        self._shape = f"{self.shard_rows}x{DIMENSIONS}"
+        self._shape = f"{self.shard_rows}x{DIMENSIONS}x{TABLE_SHA256[:8]}"
         self._connected: MilvusClient | None = None
         self._connecting = Lock()
         # One request at a time, since Milvus Lite answers in turn: a search waits behind each that is there before it.
@@ -191,7 +191,7 @@ class Index:
         self._writer.submit(self._call, MilvusClient.drop_collection, self._name(number), timeout=TIMEOUT_S).result()
 
     def drop_strangers(self) -> None:
-        """Drops this instance's collections of another shape: `index_max_rows` or the encoder was changed."""
+        """Drops this instance's collections of another shape: `index_max_rows` or the encoder's table was changed."""
         for name, (shape, _) in self._collections().items():
             if shape != self._shape:
                 self._call(MilvusClient.drop_collection, name, timeout=TIMEOUT_S)
@@ -205,7 +205,7 @@ class Index:
     def _collections(self) -> dict[str, tuple[str, int]]:
         """Names of this instance's collections → (shape of the shard, its number)."""
         names = self._call(MilvusClient.list_collections, timeout=READ_TIMEOUT_S)
-        matches = (re.fullmatch(rf"{self._prefix}_(\d+x\d+)_(\d+)", name) for name in names)
+        matches = (re.fullmatch(rf"{self._prefix}_(\d+x\d+(?:x[0-9a-f]{{8}})?)_(\d+)", name) for name in names)
         return {match[0]: (match[1], int(match[2])) for match in matches if match}
 
     def _write(self, blocks: Iterable[IndexRows], operation: Operation) -> None:

@@ -1,9 +1,13 @@
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from common.settings import Settings
-from search.encoder import CACHED_WORDS, DIMENSIONS, Encoder
-from search.training.quality import THRESHOLD, precision_at_10
+from search.encoder import CACHED_WORDS, DIMENSIONS, TABLE, Encoder
+from search.training.quality import LEAST, english_v1, precisions, six_languages
 
 
 def similarity(encoder: Encoder, one: str, other: str) -> float:
@@ -57,12 +61,41 @@ def test_the_cache_is_bounded_and_changes_nothing(encoder: Encoder) -> None:
     np.testing.assert_array_equal(encoder.encode(["word7 and word8"]), before)
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("#ClimateCrisis", "climate crisis"), ("película", "pelicula"), ("stadium!", "(stadium)"), ("ﬁlm", "film")],
+)
+def test_spellings_of_one_word(encoder: Encoder, one: str, other: str) -> None:
+    assert similarity(encoder, one, other) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("other", ["Fußballspiel", "partido de fútbol", "jogo de futebol", "サッカーの試合"])
+def test_translations_are_near(encoder: Encoder, other: str) -> None:
+    assert similarity(encoder, "football match", other) > similarity(encoder, "bread recipe", other) + 0.2
+
+
+@given(st.lists(st.text(max_size=300), max_size=4))
+def test_any_text_has_a_unit_vector(encoder: Encoder, texts: list[str]) -> None:
+    np.testing.assert_allclose(np.linalg.norm(encoder.encode(texts), axis=1), 1, rtol=1e-5)
+
+
 def test_quality_and_that_the_check_can_fail(encoder: Encoder) -> None:
     rng = np.random.default_rng(1)
-    assert precision_at_10(encoder.encode) >= THRESHOLD
-    assert precision_at_10(lambda texts: rng.normal(size=(len(texts), DIMENSIONS))) < THRESHOLD / 3
+    tasks = (*english_v1(), *six_languages("development"))
+    chance = precisions(lambda texts: rng.normal(size=(len(texts), DIMENSIONS)), tasks)
+    for figure, found in precisions(encoder.encode, tasks).items():
+        assert np.mean(found) >= LEAST[figure]
+        assert np.mean(chance[figure]) < LEAST[figure] / 1.5
 
 
-def test_a_missing_encoder_names_the_remedy(tmp_path) -> None:
-    with pytest.raises(FileNotFoundError, match=r"search\.training\.distill"):
+def test_a_missing_encoder_names_the_remedy(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="make setup"):
+        Encoder.load(tmp_path)
+
+
+def test_the_table_of_another_release_names_the_remedy(tmp_path: Path) -> None:
+    content = bytearray((Settings().encoder_dir / TABLE).read_bytes())
+    content[-1] ^= 1
+    (tmp_path / TABLE).write_bytes(content)
+    with pytest.raises(ValueError, match="make setup"):
         Encoder.load(tmp_path)

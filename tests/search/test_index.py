@@ -7,7 +7,7 @@ from pymilvus import DataType, MilvusClient
 
 from common.milvus import connection
 from common.storage.held import Held
-from search.encoder import DIMENSIONS
+from search.encoder import DIMENSIONS, TABLE_SHA256
 from search.index import SHARDS, Index, IndexDown
 from search.milvus_rows import IndexRows
 from search.store import Store
@@ -140,7 +140,7 @@ def test_a_shard_that_is_being_made_has_nothing_to_find(index: Index, milvus: Mi
     schema = MilvusClient.create_schema(auto_id=False)
     schema.add_field("tweet_id", DataType.INT64, is_primary=True)
     schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSIONS)
-    client.create_collection(f"murmur_test_{index.shard_rows}x{DIMENSIONS}_1", schema=schema)
+    client.create_collection(f"murmur_test_{index.shard_rows}x{DIMENSIONS}x{TABLE_SHA256[:8]}_1", schema=schema)
     client.close()
     assert index.shards() == [0, 1]
     assert index.search(vector(10_003), 1)[0][0] == 10_003
@@ -178,6 +178,22 @@ def test_another_shard_size_starts_afresh(milvus: MilvusServer, index: Index) ->
     larger.drop_strangers()
     assert index.shards() == []
     larger.close()
+
+
+@pytest.mark.parametrize("former", ["50x96", "50x128xdeadbeef"])
+def test_the_vectors_of_another_table_are_neither_searched_nor_kept(
+    milvus: MilvusServer, index: Index, former: str
+) -> None:
+    index.insert([row(1)])
+    client = connection(milvus.uri, 5)
+    schema = MilvusClient.create_schema(auto_id=False)
+    schema.add_field("tweet_id", DataType.INT64, is_primary=True)
+    schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSIONS)
+    client.create_collection(f"murmur_test_{former}_0", schema=schema)
+    assert index.shards() == [0]
+    index.drop_strangers()
+    assert client.list_collections() == [f"murmur_test_50x{DIMENSIONS}x{TABLE_SHA256[:8]}_0"]
+    client.close()
 
 
 def test_a_killed_server_comes_back_with_every_row(milvus: MilvusServer, index: Index) -> None:

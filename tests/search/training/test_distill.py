@@ -1,40 +1,61 @@
-from pathlib import Path
+import hashlib
 
 import numpy as np
-from click.testing import CliRunner
+import pytest
 
 from common.settings import Settings
-from search.encoder import DIMENSIONS
+from search.encoder import DIMENSIONS, TABLE, TABLE_SHA256, Encoder
 from search.training import distill
 
 
-def test_components_come_by_falling_variance_and_keep_distances() -> None:
+def test_the_committed_table_is_the_one_that_is_named_and_installed() -> None:
+    committed = (distill.MODEL / TABLE).read_bytes()
+    assert hashlib.sha256(committed).hexdigest() == TABLE_SHA256
+    assert (distill.MODEL / "model.sha256").read_text().split() == [TABLE_SHA256, TABLE]
+    assert (Settings().encoder_dir / TABLE).read_bytes() == committed
+    assert len(committed) <= 12_000_000
+
+
+def test_discriminants_leave_out_what_neighbours_differ_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of pairs with one meaning, a large difference within each pair is noise, however much of the variance it is."""
     rng = np.random.default_rng(3)
-    vectors = rng.normal(size=(1000, 20)) @ rng.normal(size=(20, 384)) + 5
-    reduced = distill.principal_components(vectors)
-    variance = reduced.var(axis=0)
-    assert reduced.shape == (1000, DIMENSIONS)
-    assert (np.diff(variance) < 1e-6).all()
-    np.testing.assert_allclose(
-        np.linalg.norm(reduced[0] - reduced[1]), np.linalg.norm(vectors[0] - vectors[1]), rtol=1e-6
-    )
+    monkeypatch.setattr(distill, "MEANING", slice(0, 2000))
+    monkeypatch.setattr(distill, "NEIGHBOURS", 1)
+    meaning = np.repeat(rng.normal(size=(1000, DIMENSIONS)), 2, axis=0)
+    language = 5 * rng.normal(size=(2000, 20))
+    axes = distill.discriminants(np.hstack([meaning, language]), meaning)
+    assert axes.shape == (DIMENSIONS + 20, DIMENSIONS)
+    np.testing.assert_allclose(axes.T @ axes, np.eye(DIMENSIONS), atol=1e-8)
+    assert np.linalg.norm(axes[DIMENSIONS:]) < 0.1 * np.linalg.norm(axes[:DIMENSIONS])
 
 
-def test_rarer_words_weigh_more() -> None:
-    tokens = np.array([1012, 1874, 1996, 2000, 9000, 30000])
-    weights = distill.weights(tokens, [".", "人", "the", "to", "stadium", "anyone"])
-    assert (np.diff(weights[2:]) > 0).all()
-    assert weights[0] < weights[1] == 1.0
+def test_rarer_pieces_weigh_more() -> None:
+    weights = distill.weights(np.array([0.5, 0.4, 0.09, 0.01]))
+    assert (np.diff(weights) > 0).all()
+    assert weights[-1] < 1
 
 
-def test_what_is_there_is_not_made_again() -> None:
-    result = CliRunner().invoke(distill.distill, ["--out", str(Settings().encoder_dir)])
-    assert "up to date" in result.output
+def test_spellings_of_a_piece_are_one_row() -> None:
+    special = ["<unk>", "<s>", "</s>", "", ""]
+    found = distill.folded([*special, "▁Tor", "tor", "TOR", "▁", ",", "⚽", "a-b"])
+    assert found == {"tor": [5, 6, 7], ",": [9], "⚽": [10]}
 
 
-def test_another_recipe_is_not_valid(tmp_path: Path, monkeypatch) -> None:
-    assert not distill.is_valid(tmp_path)
-    folder = Settings().encoder_dir
-    assert distill.is_valid(folder)
-    monkeypatch.setattr(distill, "RECIPE", "2:other")
-    assert not distill.is_valid(folder)
+def test_a_mean_goes_by_frequency() -> None:
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0], [5.0, 5.0]])
+    mean = distill.mean_of_spellings(vectors, ["a", "b"], {"a": [0, 1], "b": [2]}, np.array([3.0, 1.0, 1.0]))
+    np.testing.assert_allclose(mean[0] - mean[1], [0.75 - 5, 0.25 - 5])
+
+
+def test_rows_are_kept_by_script_and_then_by_frequency(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distill, "ROWS", 4)
+    assert distill.rows_kept(["дом", "house", "집", "家", "いえ"]).tolist() == [0, 1, 3, 4]
+
+
+def test_a_packed_table_is_read_as_it_was() -> None:
+    vectors = np.random.default_rng(1).normal(size=(3, DIMENSIONS))
+    read = Encoder.of(distill.packed(vectors, ["one", "two", "drei"]))
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    np.testing.assert_allclose(read.encode(["one", "Two", "drei"]), unit, atol=0.01)
+
+
