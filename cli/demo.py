@@ -74,15 +74,13 @@ def main(arguments: Sequence[str]) -> int:
 
 def feed(name: str) -> subprocess.Popen[bytes]:
     """Starts the source. What a live one has to say is seen on the terminal, such as that no server answers."""
-    words, said = ["--rate", str(RATE)], subprocess.DEVNULL
-    if name in LIVE:
-        print(f"feeding what {name} sends", flush=True)
-        words, said = ["--json"], None  # without a line of progress each second
-    else:
-        print(f"feeding {RATE} synthetic tweets a second", flush=True)
+    is_live = name in LIVE
+    print(f"feeding what {name} sends" if is_live else f"feeding {RATE} synthetic tweets a second", flush=True)
+    words = ["--json"] if is_live else ["--rate", str(RATE)]  # without a line of progress each second
     return subprocess.Popen(
         ends_with_parent(python(modules.Cli.MURMUR, "ingest", "--source", name, *words)),
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=said, process_group=0,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=None if is_live else subprocess.DEVNULL,
+        process_group=0,
     )
 
 
