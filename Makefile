@@ -1,6 +1,8 @@
 # `make help` lists what can be made; everything installed and stored lies in .murmur.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
+SOURCE ?= synthetic
+SOURCES := synthetic bluesky wikimedia
 PIP := 26.3
 PIP_TOOLS := 7.6.2
 PIP_COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links
@@ -12,9 +14,10 @@ help:  ## list what can be made
 setup:  ## install everything below .murmur (sudo only for missing Debian packages)
 	@deploy/local/setup/run
 
-demo:  ## install, start, feed synthetic tweets, print the page's address; Ctrl-C stops all of it
+demo:  ## install, start, feed tweets (SOURCE=bluesky: live ones), print the page's address; Ctrl-C stops all of it
+	@$(if $(filter $(SOURCE),$(SOURCES)),,$(error SOURCE=$(SOURCE) is none of $(SOURCES)))
 	@deploy/local/setup/run --ports
-	@exec .murmur/venv/bin/python -m cli.demo
+	@exec .murmur/venv/bin/python -m cli.demo '$(SOURCE)'
 
 test:  ## install and run all checks but the long ones
 	@tests/run connector lint fast page counting server browser

@@ -1,8 +1,9 @@
-"""`make demo`: an instance with synthetic tweets, in the foreground, until Ctrl-C or a closed terminal."""
+"""`make demo`: an instance with tweets of one source, in the foreground, until Ctrl-C or a closed terminal."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -11,14 +12,18 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
+from cli.ingest import LIVE
 from common import modules
 from common.process.child import ends_with_parent, python
 from common.settings import Settings
 from deploy.local import checkout
 
+SYNTHETIC = "synthetic"
+SOURCES = (SYNTHETIC, *LIVE)
 RATE = 100
 FIRST_TWEET_SECONDS = 180
 LOOK_SECONDS = 0.5
@@ -29,7 +34,12 @@ class Stopped(Exception):
     """The user ends the demonstration."""
 
 
-def main() -> int:
+def main(arguments: Sequence[str]) -> int:
+    """`arguments`: the source, unless tweets are to be invented."""
+    name, *more = arguments or [SYNTHETIC]
+    if more or name not in SOURCES:
+        print(f"SOURCE={' '.join(arguments)} is none of {' '.join(SOURCES)}", file=sys.stderr)
+        return 2
     try:
         checkout.require("the demonstration")
     except checkout.NoCheckout as error:
@@ -41,15 +51,15 @@ def main() -> int:
     try:
         murmur("up")
         url = Settings.load().url
-        print(f"feeding {RATE} synthetic tweets a second", flush=True)
-        source = subprocess.Popen(
-            ends_with_parent(python(modules.Cli.MURMUR, "ingest", "--source", "synthetic", "--rate", str(RATE))),
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, process_group=0,
-        )
-        await_first_tweet(url, source)
-        print(f"\n  The page: {url}\n\nCtrl-C stops everything; the data stays.", flush=True)
+        page = f"\n  The page: {url}\n\nCtrl-C stops everything; the data stays."
+        if name in LIVE:  # whose first tweet may take long
+            print(page, flush=True)
+        source = feed(name)
+        await_first_tweet(url, name, source)
+        if name not in LIVE:
+            print(page, flush=True)
         status = source.wait()
-        print("the source of tweets has ended: `./murmur ingest --source synthetic` shows why", file=sys.stderr)
+        print(ended(name), file=sys.stderr)
         return status
     except Stopped:
         return 0
@@ -60,6 +70,22 @@ def main() -> int:
         return 1
     finally:
         end(source)
+
+
+def feed(name: str) -> subprocess.Popen[bytes]:
+    """Starts the source. What a live one has to say is seen on the terminal, such as that no server answers."""
+    is_live = name in LIVE
+    print(f"feeding what {name} sends" if is_live else f"feeding {RATE} synthetic tweets a second", flush=True)
+    words = ["--json"] if is_live else ["--rate", str(RATE)]  # without a line of progress each second
+    return subprocess.Popen(
+        ends_with_parent(python(modules.Cli.MURMUR, "ingest", "--source", name, *words)),
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=None if is_live else subprocess.DEVNULL,
+        process_group=0,
+    )
+
+
+def ended(name: str) -> str:
+    return f"the source of tweets has ended: `./murmur ingest --source {name}` shows why"
 
 
 def stop(number: int, frame: FrameType | None) -> NoReturn:
@@ -90,12 +116,16 @@ def murmur(*words: str) -> None:
     subprocess.run(python(modules.Cli.MURMUR, *words), check=True, stdin=subprocess.DEVNULL, process_group=0)
 
 
-def await_first_tweet(url: str, source: subprocess.Popen[bytes]) -> None:
-    """Returns when the API shows a ranking and finds a tweet; raises TimeoutError."""
-    until, ranked, searchable = time.monotonic() + FIRST_TWEET_SECONDS, False, False
+def await_first_tweet(url: str, name: str, source: subprocess.Popen[bytes]) -> None:
+    """Returns when the API shows a ranking and finds a tweet; raises TimeoutError.
+
+    A live source may take any time: its servers are tried on.
+    """
+    until = math.inf if name in LIVE else time.monotonic() + FIRST_TWEET_SECONDS
+    ranked, searchable = False, False
     while not (ranked and searchable):
         if source.poll() is not None:
-            raise TimeoutError("the source of tweets has ended: `./murmur ingest --source synthetic` shows why")
+            raise TimeoutError(ended(name))
         if time.monotonic() > until:
             raise TimeoutError("no tweet came through: see `./murmur status` and `./murmur logs spark`")
         time.sleep(LOOK_SECONDS)
@@ -117,4 +147,4 @@ def ask(url: str, path: str, **query: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -91,6 +91,7 @@ class Ingester:
             while not (stop.is_set() or self._failure or self._source.ended or self._is_complete()):
                 began = time.monotonic()
                 full = self._take()
+                self._publisher.tell(self._source.problem())
                 report(self.progress())
                 if not (full or self._is_complete()):
                     self._pause(stop, began + self._group_s - time.monotonic())

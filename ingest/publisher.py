@@ -81,6 +81,10 @@ class Publisher(Closing):
     def acknowledged(self) -> int:
         return self._manifest.manifest.acknowledged
 
+    def tell(self, problem: str) -> None:
+        """What keeps the source from bringing anything, for the page; empty: nothing does."""
+        self._telemetry.problem = problem
+
     def publish(self, sent_at_us: Sequence[int], payloads: Sequence[Payload]) -> None:
         """Returns when the payloads are acknowledged. Raises Stranded, or DiskFull if not even one was archived."""
         entries = self.keep(sent_at_us, payloads)

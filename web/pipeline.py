@@ -13,7 +13,7 @@ from redis import Redis
 from common.settings import Durability, Settings
 from common.telemetry import retention
 from common.telemetry.durability import told
-from common.telemetry.stages import newest_source, read_stages, readings
+from common.telemetry.stages import newest_source, read_stages, readings, source_problem
 from common.tweets import Reader, StageName
 from web.openapi import errors
 
@@ -59,6 +59,10 @@ class Pipeline(BaseModel):
     source: str | None = Field(
         description="the source of the tweets that were published last: bluesky, replay, synthetic, …; null: none were"
     )
+    source_problem: str | None = Field(
+        description="what keeps a live source that is at work from bringing anything, such as a server that is not "
+                    "reached and is tried on; null: nothing does"
+    )
     stages: list[Stage]
 
 
@@ -82,6 +86,7 @@ def read(redis: Redis, settings: Settings) -> Pipeline:
         "durability_asked": in_force.asked,
         "replicas": settings.replicas,
         "source": newest_source(stages),
+        "source_problem": source_problem(stages),
         "stages": [{**stage, "retention_used": used.get(stage["name"])} for stage in readings(stages, now)],
     })
 

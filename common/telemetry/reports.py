@@ -79,7 +79,10 @@ class StageTelemetry:
         self._counted, self._writing = threading.Lock(), threading.Lock()
         self._seconds: deque[Second] = deque(maxlen=HISTORY_SECONDS)
         self._spans: deque[list[int]] = deque(maxlen=SPANS if stage == PUBLISHED else 0)
-        self._source, self._total, self._sent_high_us = source, 0, 0
+        self.source = source
+        self._total, self._sent_high_us = 0, 0
+        self.problem = ""
+        """What keeps that source from bringing anything; empty: nothing does. It may be set from any thread."""
         self._extra: Counter[str] = Counter()
         self._passed_on: dict[str, int] = {}
         self._stopped = threading.Event()
@@ -201,7 +204,8 @@ class StageTelemetry:
             return json.dumps({
                 "at": time.time(),
                 "ended": ended,
-                "source": self._source,
+                "source": self.source,
+                "problem": "" if ended else self.problem,
                 "total": self._total,
                 "sent_high_us": self._sent_high_us,
                 "extra": self._extra,
@@ -244,6 +248,7 @@ def _added(folded: dict[str, Any] | None, report: dict[str, Any]) -> dict[str, A
         "at": max(each["at"] for each in both),
         "ended": True,
         "source": max(both, key=lambda each: int(each["sent_high_us"]))["source"],
+        "problem": "",
         "total": sum(each["total"] for each in both),
         "sent_high_us": max(each["sent_high_us"] for each in both),
         "extra": sum((Counter(each["extra"]) for each in both), Counter[str]()),

@@ -44,6 +44,9 @@ class Stage:
     source: str
     """Of which the newest events are; published only."""
 
+    problem: str
+    """What keeps sources that are at work from bringing anything; published only."""
+
     passed_on: dict[str, int]
     spans: list[list[int]]
     """First and last `sent_at_us`, and number, of the events that were published in one second; published only."""
@@ -105,6 +108,7 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
         extra=_extra(reports),
         sent_high_us=max(report["sent_high_us"] for report in reports),
         source=max(reports, key=lambda report: int(report["sent_high_us"]))["source"],
+        problem="; ".join(sorted({report["problem"] for report in reports if _is_fresh(report, now)} - {""})),
         passed_on={},
         spans=[span for report in reports for span in report["spans"]],
         rate=None,
@@ -121,9 +125,13 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
             if end - RATE_SECONDS <= epoch < end:
                 recent += count
     newest = max(reports, key=lambda report: report["at"])
-    if newest["ended"] or now - newest["at"] < STALE_SECONDS:
+    if newest["ended"] or _is_fresh(newest, now):
         merged.rate = recent / RATE_SECONDS
     return merged
+
+
+def _is_fresh(report: dict[str, Any], now: float) -> bool:
+    return bool(now - report["at"] < STALE_SECONDS)
 
 
 def read_pipeline(client: redis.Redis, prefix: str, now: float | None = None) -> list[StageReading]:
@@ -141,6 +149,12 @@ def newest_source(stages: dict[str, Stage]) -> str | None:
     """The source of what was published last; None if nothing was."""
     published = stages.get(PUBLISHED)
     return published.source or None if published and published.sent_high_us else None
+
+
+def source_problem(stages: dict[str, Stage]) -> str | None:
+    """What keeps a source that is at work from bringing anything; None if nothing does."""
+    published = stages.get(PUBLISHED)
+    return published.problem or None if published else None
 
 
 def _reading(name: str, stages: dict[str, Stage], now: float) -> StageReading:

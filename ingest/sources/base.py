@@ -66,6 +66,10 @@ class Source(ABC):
         """How much of what came is no payload, by the reason why; may be asked while the source is taken from."""
         return {}
 
+    def problem(self) -> str:
+        """What keeps it from bringing anything, for those who wait; empty: nothing does. May be asked like left_out."""
+        return ""
+
     def close(self) -> None:  # noqa: B027  (most sources hold nothing open)
         """Ends what feeds the source."""
 

@@ -34,6 +34,9 @@ HEALTHY_SECONDS = 10.0
 LOOK_SECONDS = 0.5
 """How often a thread that waits looks whether it is to end."""
 
+WHY_CHARACTERS = 300
+"""Of what a server or a library says of a failure, so much is told."""
+
 USER_AGENT = f"murmuration/{version('murmuration')} (reference streaming application; python)"
 """Who asks: there are servers that answer nobody who does not say so."""
 
@@ -149,7 +152,7 @@ class Live(Source):
         self._failure: Exception | None = None
         self._first_at: float | None = None
         self._unheard_since: float | None = time.monotonic()
-        self._is_named = False
+        self._problem = ""
         self._thread = threading.Thread(target=self._listen, name=self.name, daemon=True)
 
     @abstractmethod
@@ -177,6 +180,9 @@ class Live(Source):
     def left_out(self) -> Mapping[str, int]:
         return dict(self._left_out)
 
+    def problem(self) -> str:
+        return self._problem
+
     def close(self) -> None:
         self._closing.set()
 
@@ -184,9 +190,9 @@ class Live(Source):
         """The connection works."""
         if self._first_at is None:
             self._first_at = time.monotonic()
-            if self._is_named:
+            if self._problem:
                 log.info("%s: %s answers", self.name, self.server)
-            self._unheard_since, self._is_named = None, False
+            self._unheard_since, self._problem = None, ""
 
     def receive(self, payload: Payload) -> None:
         if self._window.is_new(payload):
@@ -225,9 +231,10 @@ class Live(Source):
         self._closing.wait(wait)
 
     def _name_server(self, why: str) -> None:
-        if not self._is_named:
-            self._is_named = True
-            log.warning("%s: %s is not reached (%s); it is tried on. %s", self.name, self.server, why, WITHOUT)
+        before = self._problem
+        self._problem = f"{self.name}: {self.server} is not reached ({why[:WHY_CHARACTERS]})"
+        if not before:
+            log.warning("%s; it is tried on. %s", self._problem, WITHOUT)
 
 
 def microseconds(written: Any) -> int:

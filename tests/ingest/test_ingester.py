@@ -35,6 +35,19 @@ class Stream(Source):
         return self.take(range(len(self._left)))
 
 
+class Waiting(Stream):
+    """Its server is away until two more groups were asked for, then sends what there is."""
+
+    asked = 0
+
+    def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
+        self.asked += 1
+        return [] if self.problem() else super().take(sent_at_us)
+
+    def problem(self) -> str:
+        return "the server is away" if self.asked < 3 else ""
+
+
 class Failing(Stream):
     """Ends by an error once nothing is left."""
 
@@ -82,6 +95,18 @@ def resume(settings: Settings, middleware: Memory) -> None:
 
 def archived(settings: Settings) -> list[int]:
     return [entry.seq for entry in archive.read(settings, RUN, 0)]
+
+
+def test_what_keeps_a_source_is_told_to_the_publisher_before_anything_came_and_until_it_does(
+    settings: Settings, publisher: Publisher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[tuple[int, str]] = []
+    tell = publisher.tell
+    monkeypatch.setattr(publisher, "tell", lambda problem: (told.append((publisher.total, problem)), tell(problem)))
+    Ingester(settings, Waiting(50), publisher, 1e6).run(50, threading.Event(), lambda _: None)
+    assert told[:3] == [(0, "the server is away")] * 2 + [(told[2][0], "")]
+    assert {problem for _, problem in told[2:]} == {""}
+    assert publisher.acknowledged == 50
 
 
 def test_what_was_received_before_it_is_to_stop_is_published(settings: Settings, middleware: Memory) -> None:

@@ -17,7 +17,7 @@ from web.pipeline import STAGE_OF
 def test_what_is_unknown_is_null(client: FlaskClient) -> None:
     body = client.get("/api/v1/pipeline").json
     assert (body["middleware"], body["durability"], body["durability_asked"]) == ("pravega", None, None)
-    assert body["source"] is None
+    assert (body["source"], body["source_problem"]) == (None, None)
     assert [stage["name"] for stage in body["stages"]] == ["published", "enriched", "ranked", "searchable"]
     for stage in body["stages"]:
         assert stage["rate_per_s"] is stage["lag_events"] is stage["lag_seconds"] is None
@@ -59,6 +59,26 @@ def test_the_source_is_that_of_the_newest_tweets(client: FlaskClient, settings: 
     assert client.get("/api/v1/pipeline").json["source"] == "bluesky"
     fold_ended(redis, settings.redis_prefix, "published", time.time() + 60)
     assert client.get("/api/v1/pipeline").json["source"] == "bluesky"
+
+
+def test_what_keeps_a_live_source_is_told_before_its_first_tweet_and_until_it_is_over(
+    client: FlaskClient, settings: Settings
+) -> None:
+    def told() -> str | None:
+        return client.get("/api/v1/pipeline").json["source_problem"]
+
+    runs = [StageTelemetry(settings.redis_address, settings.redis_prefix, "published", source, source)
+            for source in ("wikimedia", "bluesky", "synthetic")]
+    for telemetry in runs[:2]:
+        telemetry.problem = f"{telemetry.source}: it is not reached"
+        telemetry.save()
+    assert told() == "bluesky: it is not reached; wikimedia: it is not reached"
+    runs[1].problem = ""
+    runs[1].save()
+    assert told() == "wikimedia: it is not reached"
+    for telemetry in runs:
+        telemetry.close()
+    assert told() is None
 
 
 def test_the_stages_that_report_are_known(client: FlaskClient, enriched: None) -> None:

@@ -673,6 +673,11 @@ export interface components {
              * @description the source of the tweets that were published last: bluesky, replay, synthetic, …; null: none were
              */
             source: string | null;
+            /**
+             * Source Problem
+             * @description what keeps a live source that is at work from bringing anything, such as a server that is not reached and is tried on; null: nothing does
+             */
+            source_problem: string | null;
             /** Stages */
             stages: components["schemas"]["Pipeline.Stage"][];
         };

@@ -10,7 +10,7 @@ afterEach(() => void vi.unstubAllGlobals())
 
 /** What stands below the name of the page, and what explains it. */
 function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>, replicas = 1, source: string | null = 'x') {
-  const pipeline = { middleware: 'kafka', stages: [], replicas, source, ...known }
+  const pipeline = { middleware: 'kafka', stages: [], replicas, source, source_problem: null, ...known }
   const wrapper = mount(AppHeader, {
     props: { window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },
   })

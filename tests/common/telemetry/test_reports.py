@@ -12,7 +12,15 @@ from redis import Redis
 
 from common.telemetry.latency import Encoder, as_histogram, new_histogram
 from common.telemetry.reports import SPANS, StageTelemetry, fold_ended
-from common.telemetry.stages import StageReading, read_pipeline, read_scheduled, read_stages, read_totals, waiting
+from common.telemetry.stages import (
+    StageReading,
+    read_pipeline,
+    read_scheduled,
+    read_stages,
+    read_totals,
+    source_problem,
+    waiting,
+)
 from tests.web.conftest import redis, redis_server  # noqa: F401
 
 PREFIX = "murmur:test:any:"
@@ -85,6 +93,22 @@ def test_a_silent_process_has_no_rate_and_an_ended_one_has_rate_zero(
     assert reading(redis, "published", time.time() + 100)["rate_per_s"] is None
     telemetry.close()
     assert reading(redis, "published", time.time() + 100)["rate_per_s"] == 0
+
+
+def test_a_problem_is_of_a_run_that_is_alive(redis: Redis, report: Report) -> None:  # noqa: F811
+    def told(after_s: float = 0) -> str | None:
+        return source_problem(read_stages(redis, PREFIX, time.time() + after_s))
+
+    assert told() is None
+    one, other = report("published", "one"), report("published", "other")
+    one.problem = "the host is not reached"
+    one.save()
+    other.save()
+    assert (told(), told(100)) == ("the host is not reached", None)  # a run that was killed says nothing any more
+    one.close()
+    assert told() is None
+    fold_ended(redis, PREFIX, "published", time.time() + 60)
+    assert told() is None
 
 
 def test_processes_add_up_and_a_restarted_one_goes_on(redis: Redis, report: Report) -> None:  # noqa: F811

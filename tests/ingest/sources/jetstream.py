@@ -71,7 +71,7 @@ class Jetstream:
     the behaviours says; after the last of them, everything. `ahead_s`: how much later it saw everything."""
 
     def __init__(self, events: Iterable[dict[str, Any]], *behaviours: Behaviour, first_seq: int = 1, floor: int = 0,
-                 ahead_s: float = 0) -> None:
+                 ahead_s: float = 0, port: int = 0) -> None:
         self.events = list(events)
         self.requests: list[dict[str, list[str]]] = []
         self.agents: list[str] = []
@@ -80,7 +80,7 @@ class Jetstream:
         self.first_seq, self.floor, self.ahead_s = first_seq, floor or first_seq, ahead_s
         self._behaviours = iter(behaviours)
         self._server = serve(
-            self._serve, "127.0.0.1", 0, process_request=self._check, compression=None, ping_interval=None,
+            self._serve, "127.0.0.1", port, process_request=self._check, compression=None, ping_interval=None,
             close_timeout=0.5, subprotocols=[Subprotocol("xrpc.v1.json")])
         self.address = f"ws://127.0.0.1:{self._server.socket.getsockname()[1]}"
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import socket
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import orjson
 import pytest
@@ -161,6 +162,18 @@ def test_a_host_that_is_not_reached_is_named_with_the_way_out_and_tried_on(caplo
         eventually("it is tried on", lambda: caplog.text.count("again in") > 2, WAIT_SECONDS)
         assert caplog.text.count("is not reached") == 1
         assert source.take([0]) == []
+        assert re.fullmatch(rf"bluesky: ws://127\.0\.0\.1:{port} is not reached \(.+\)", source.problem())
+
+
+def test_what_is_said_to_keep_it_goes_when_a_host_answers_and_comes_back_with_the_loss_of_all(
+    caplog: pytest.LogCaptureFixture
+) -> None:
+    with ExitStack() as sources:
+        with Jetstream(map(commit, range(9))) as host:
+            source = sources.enter_context(listening(closed(), host))
+            assert ids(take(source, 9)) == of(*range(9))
+            assert (caplog.text.count("is not reached"), source.problem()) == (1, "")
+        eventually("none is reached", source.problem, WAIT_SECONDS)
 
 
 def test_a_host_that_takes_no_connection_is_named_before_anything_fails(
