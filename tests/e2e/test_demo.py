@@ -17,7 +17,7 @@ from tests.ingest.sources.jetstream import BEGAN, Jetstream, at, post
 from tests.search.servers import free_port
 from tests.stack import ROOT, Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
