@@ -115,7 +115,8 @@ class Rows:
         return self._store.oldest_position()
 
     def _indexed(self, judged: Sequence[RunLedger], stored: Sequence[Finding]) -> list[Finding]:
-        """The ids of the index are read first: what is newer than they are is looked for in the next round.
+        """The ids of the index are read first: what is newer than they are is looked for in the next round. What became
+        forgotten meanwhile is looked up once more.
 
         It is not to hold a row whose tweet no event brought: that is a repeat in the database. Nor one that is
         forgotten: such a row is found where the index does not have it, and missing as long as it does.
@@ -123,6 +124,7 @@ class Rows:
         ids, counts = np.unique(np.fromiter(self._index.ids(), np.int64), return_counts=True)
         horizon = self._index.horizon(self._store.newest_position())
         kept = {ledger.number: Kept() for ledger in judged}
+        lingering: dict[int, tuple[Kept, int]] = {}
         for run, rows in self._store.rows_by_run(horizon):
             ledger = self._ledger(run)
             if ledger.number not in kept:
@@ -132,10 +134,16 @@ class Rows:
             of_run.count += int(own.sum())
             of_run.forgotten += int((own & rows.forgotten).sum())
             of_run.first = min(of_run.first, int(rows.seqs.min()))
-            wrong = own & (present == rows.forgotten)
+            wrong, blank = own & ~present & ~rows.forgotten, own & present & rows.forgotten
             absent = dict(zip(rows.tweet_ids[wrong].tolist(), rows.seqs[wrong].tolist(), strict=True))
             of_run.missing += [absent[tweet] for tweet in self._scratch.known(list(absent))]
+            seqs = zip(rows.tweet_ids[blank].tolist(), rows.seqs[blank].tolist(), strict=True)
+            lingering |= {tweet: (of_run, seq) for tweet, seq in seqs}
             of_run.twice += int((counts[np.searchsorted(ids, rows.tweet_ids[own & present])] - 1).sum())
+        still = lingering.keys() & set(self._index.ids()) if lingering else set()
+        for tweet in self._scratch.known(list(still)):
+            of_run, seq = lingering[tweet]
+            of_run.missing.append(seq)
         return [self._indexed_of(ledger, finding, kept[ledger.number], ids)
                 for ledger, finding in zip(judged, stored, strict=True)]
 

@@ -134,19 +134,19 @@ def _source(settings: Settings, name: str, run: str, files: list[Path], played: 
         return SampledStream(settings)
     if name in LIVE:
         from ingest.sources.live import WINDOW
-        from ingest.tail import tail
-        return live(settings, name, tail(settings, name, WINDOW))
+        from ingest.tail import last_run_us, tail
+        return live(settings, name, tail(settings, name, WINDOW), last_run_us(settings, name))
     from ingest.sources.synthetic import synthetic
     return synthetic(run, invented)
 
 
-def live(settings: Settings, name: str, archived: Sequence[Payload] = ()) -> Source:
-    """One of LIVE, which goes on behind what was archived."""
+def live(settings: Settings, name: str, archived: Sequence[Payload] = (), since_us: int | None = None) -> Source:
+    """One of LIVE, which goes on behind what was archived, or where that is gone at a time."""
     if name == "wikimedia":
         from ingest.sources.wikimedia import Wikimedia
-        return Wikimedia(settings, archived)
+        return Wikimedia(settings, archived, since_us)
     from ingest.sources.bluesky import Bluesky
-    return Bluesky(settings, archived)
+    return Bluesky(settings, archived, since_us)
 
 
 def _drive(settings: Settings, source: Source | None, publisher: Publisher, manifest: ManifestWriter,

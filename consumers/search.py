@@ -27,7 +27,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 import redis
@@ -129,10 +129,12 @@ class Search:
             raise
 
     def tick(self) -> None:
-        """Repairs the index after a failure of it."""
+        """Repairs the index after a failure of it, and outdates cached results after one of Redis."""
         if self._suspect:
             reconcile(self._store, self._index, self._encoder)
             self._suspect = False
+        if self._outdated:
+            self._outdate()
 
     def close(self) -> None:
         self._telemetry.close()
@@ -171,9 +173,15 @@ class Search:
             self._forgotten |= {tweet_id: blank[tweet_id] for tweet_id in blank.keys() & self._inserted}
         if self._forgotten or self._outdated:
             self._index.remove(self._forgotten)
-            cached_results.outdate(self._redis, self._prefix)
             self._telemetry.add(forgotten=len(self._forgotten))
-            self._forgotten, self._outdated = {}, False
+            self._forgotten, self._outdated = {}, True
+            self._outdate()
+
+    def _outdate(self) -> None:
+        """While Redis takes no writes it is tried on after each poll; cached results end by themselves meanwhile."""
+        with suppress(redis.RedisError):
+            cached_results.outdate(self._redis, self._prefix)
+            self._outdated = False
 
     def _rows(self, tweets: Sequence[EnrichedTweet], positions: Mapping[int, int]) -> Iterator[IndexRows]:
         for share in _shares(tweets, INSERT_ROWS):

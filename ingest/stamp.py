@@ -19,6 +19,10 @@ ARCHIVED = re.compile(
 """How `Stamper.line` begins."""
 
 
+DELETIONS = ("delete", "user_delete")
+"""Fields of `data` that tell of a deletion, where it has no `id`."""
+
+
 class Archived(NamedTuple):
     """One line of the archive."""
 
@@ -92,15 +96,22 @@ def payload_of(line: bytes) -> Payload:
 
 
 def created_now(payload: Payload, sent_at_us: int) -> Payload:
-    """The tweet dated to the time at which it is meant to be sent; the body stays as it came.
+    """The tweet, or the deletion, dated to the time at which it is meant to be sent; the body stays as it came.
 
-    A tweet that cannot be written anew, or for a time that the calendar does not have, keeps its date.
+    One that cannot be written anew, or for a time that the calendar does not have, keeps its date.
     """
     tweet = parse(payload.tweet) if payload.tweet else None
     if not isinstance(tweet, dict) or not isinstance(tweet.get("data"), dict):
         return payload
+    data = tweet["data"]
+    deletions = [data.get(name) for name in DELETIONS if "id" not in data]
     try:
-        tweet["data"]["created_at"] = rfc3339(sent_at_us)
+        moment = rfc3339(sent_at_us)
+        for deletion in deletions:
+            if isinstance(deletion, dict):
+                deletion["event_at"] = moment
+        if not any(deletions):
+            data["created_at"] = moment
     except OverflowError:
         return payload
     dated = dump(tweet)

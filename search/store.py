@@ -286,8 +286,9 @@ def _engine(url: str) -> Engine:
     if not url.startswith("sqlite"):
         given = sa.make_url(url)
         bounded = given.update_query_dict({"connect_timeout": str(CONNECT_SECONDS), **given.query})
-        return sa.create_engine(bounded, pool_pre_ping=True, paramstyle="format")  # rows as tuples, as in SQLite
-    engine = sa.create_engine(url)
+        # Rows as tuples, as in SQLite; what people wrote stands in no message, and so in no log.
+        return sa.create_engine(bounded, pool_pre_ping=True, paramstyle="format", hide_parameters=True)
+    engine = sa.create_engine(url, hide_parameters=True)
     # The driver's own transactions begin too late for "select, then insert"; so they are switched off.
     event.listen(engine, "connect", _configure_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

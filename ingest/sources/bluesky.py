@@ -30,8 +30,9 @@ CONNECT_SECONDS, FIRST_SECONDS = 5.0, 10.0
 """Until there is a connection, and until something comes by it: hosts were seen that take one and send nothing."""
 
 MESSAGE_BYTES = 1 << 20
-REWIND_US = 10_000_000
-"""How far before the last event another host is asked to begin: their clocks, and when they see a post, differ."""
+REWIND_US = 120_000_000
+"""How far before the last event another host is asked to begin: their clocks, and when they see a post, differ, and one
+that is left may have lagged. The window knows what comes again."""
 
 CURSOR_TOO_OLD = "CursorTooOld"
 OUTDATED = "OutdatedCursor"
@@ -69,10 +70,14 @@ class Bluesky(Live):
     name = "bluesky"
     reasons = (*Live.reasons, "adult", "updates")
 
-    def __init__(self, settings: Settings, archived: Sequence[Payload] = (), scale: float = 1.0) -> None:
-        super().__init__(archived, scale)
+    def __init__(
+        self, settings: Settings, archived: Sequence[Payload] = (), since_us: int | None = None, scale: float = 1.0
+    ) -> None:
+        super().__init__(archived, since_us, scale)
         self._hosts = settings.bluesky_host_names
         self._position = Position.parsed(self._start)
+        if self._position is None and since_us:
+            self._position = Position("", 0, since_us)
         if self._position and self._position.host in self._hosts:
             self._hosts = _beginning_with(self._position.host, self._hosts)
         self._silence_s = settings.live_silence_s

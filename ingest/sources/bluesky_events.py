@@ -16,8 +16,8 @@ POSTS = "app.bsky.feed.post"
 ADULT = frozenset(("porn", "sexual", "nudity", "graphic-media"))
 """Labels that authors put on their own posts, which are then left out."""
 
-GONE = frozenset(("deleted", "takendown", "deactivated"))
-"""States of an account whose posts are to be shown no more."""
+UNSETTLED = frozenset(("desynchronized", "throttled"))
+"""States of an account that is not active only because servers are not in step; any other's posts are to go."""
 
 FACETS = 100
 """So many of a post's are looked at, and of the features of each."""
@@ -98,24 +98,23 @@ def _commit(at: Event, did: str, event: dict[str, Any]) -> Event:
 
 
 def _account(at: Event, did: str, account: Any) -> Event:
-    """The account's own time, which is the same on every host, is that of the deletion."""
+    """The host's time is that of the deletion, as it is that of the posts: another clock might leave some of them."""
     if not isinstance(account, dict):
         raise Broken("it says nothing of the account")
-    if account.get("active") is not False or text_of(account.get("status")) not in GONE:
+    if account.get("active") is not False or text_of(account.get("status")) in UNSETTLED:
         return at
-    try:
-        event_us = microseconds(account.get("time"))
-    except Broken:
-        event_us = at.time_us
-    return at._replace(payload=_payload({"user_delete": {"event_at": rfc3339(event_us), "user": {"id": did}}}, did))
+    deleted = {"event_at": rfc3339(at.time_us), "user": {"id": did}}
+    return at._replace(payload=_payload({"user_delete": deleted}, did))
 
 
 def _tweet(at: Event, did: str, rkey: str, post: str, record: dict[str, Any]) -> dict[str, Any]:
     text, url = record["text"], f"https://bsky.app/profile/{did}/post/{rkey}"
+    if not is_address(url):  # without it nobody could tell that the account's deletion is about this post too
+        raise Broken("its name is too long")
     return {
         "id": post, "author_id": did, "created_at": rfc3339(at.time_us), "text": text,
         "lang": _language(record.get("langs")), "entities": {"hashtags": list(_hashtags(text, record))},
-        **({"url": url} if is_address(url) else {}),
+        "url": url,
     }  # fmt: skip
 
 

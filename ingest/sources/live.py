@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 WINDOW = 50_000
 """Of so many payloads, the last ones, it is known that they came: half an hour of all posts of Bluesky."""
 
+DELETION = "delete "
+"""Begins what the window knows the deletion of a post by."""
+
 NAMED_SECONDS = 8.0
 """A server that has sent nothing for so long since it was first tried is named."""
 
@@ -114,6 +117,7 @@ class Window:
             return False
         if identity:
             self._known[identity] = None
+            self._known.pop(f"{DELETION}{identity}", None)  # a post that is written anew may be deleted anew
             if len(self._known) > self._size:
                 del self._known[next(iter(self._known))]
         return True
@@ -124,7 +128,7 @@ def _identity(body: bytes) -> str:
     if "id" in data:
         return str(data["id"])
     if "delete" in data:
-        return f"delete {data['delete']['tweet']['id']}"
+        return f"{DELETION}{data['delete']['tweet']['id']}"
     return f"{data['user_delete']['user']['id']} {data['user_delete']['event_at']}"
 
 
@@ -138,14 +142,18 @@ class Live(Source):
     """Listens in a thread of its own, until it is closed. A subclass connects, and hands on what came.
 
     `archived` are the last payloads of the runs before, from the archive: it goes on at the position of the last one.
+    Where the archive has none any more it goes on at `since_us`, when the last run ended.
     """
 
     reasons: tuple[str, ...] = ("repeated", "broken")
     """Why something is left out."""
 
-    def __init__(self, archived: Sequence[Payload] = (), scale: float = 1.0) -> None:
+    def __init__(
+        self, archived: Sequence[Payload] = (), since_us: int | None = None, scale: float = 1.0
+    ) -> None:
         """`scale` shortens what is waited for between connections."""
         self._start = archived[-1].position if archived else ""
+        self._since_us = since_us
         self._window, self._inbox, self._backoff = Window(archived), Inbox(), Backoff(scale)
         self._left_out = Counter(dict.fromkeys(self.reasons, 0))
         self._closing = threading.Event()

@@ -35,7 +35,7 @@ def events(chunks: Iterable[bytes]) -> Iterator[Sent | None]:
             continue
         if name == b"data":
             data.append(value)
-            size += len(value)
+            size += len(value) + 1
             if size > LONGEST_EVENT:
                 raise TooLong(f"an event of more than {LONGEST_EVENT} bytes")
         elif name == b"id" and b"\0" not in value:

@@ -26,7 +26,7 @@ from ingest.sources.live import (
     microseconds,
     text_of,
 )
-from ingest.sources.sse import TooLong, events
+from ingest.sources.sse import events
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +58,10 @@ class Wikimedia(Live):
     name = "wikimedia"
     reasons = (*Live.reasons, "canaries", "no edits")
 
-    def __init__(self, settings: Settings, archived: Sequence[Payload] = (), scale: float = 1.0) -> None:
-        super().__init__(archived, scale)
+    def __init__(
+        self, settings: Settings, archived: Sequence[Payload] = (), since_us: int | None = None, scale: float = 1.0
+    ) -> None:
+        super().__init__(archived, since_us, scale)
         self._url = settings.wikimedia_url.rstrip("/") + PATH
         self._timeouts = CONNECT_SECONDS, settings.live_silence_s
         self._last_id = self._start
@@ -73,13 +75,15 @@ class Wikimedia(Live):
         headers = {"User-Agent": USER_AGENT, "Accept": "text/event-stream", "Accept-Encoding": "identity"}
         if self._last_id:
             headers["Last-Event-ID"] = self._last_id
+        since = {"since": rfc3339(self._since_us)} if self._since_us and not self._last_id else {}
         try:
-            with requests.get(self._url, headers=headers, stream=True, timeout=self._timeouts) as response:
+            with requests.get(self._url, since, headers=headers, stream=True, timeout=self._timeouts,
+                              allow_redirects=False) as response:
                 self._check(response)
                 for sent in events(self._chunks(response)):
                     if sent and sent.data:
                         self._take_in(sent.id, sent.data)
-        except (requests.RequestException, OSError, TooLong) as error:
+        except (requests.RequestException, OSError, ValueError) as error:
             raise Interrupted(str(error)) from error
         raise Interrupted("closed")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import structs
 
 from cli.audit import as_text
@@ -57,6 +59,21 @@ def test_a_forgotten_tweet_that_the_index_still_has_is_missing_until_it_has_it_n
     assert stages["indexed"].missing_seqs == [("r", 3, 4)]
     del chain.index.rows[-2:]
     assert missing(chain.stages()) == {}
+
+
+def test_a_tweet_that_is_forgotten_while_the_audit_looks_is_not_missing(chain: Chain) -> None:
+    """Between the reading of the index and that of the database."""
+    tweets = chain.flow("r", 50)
+    gone, ids = deletions(chain, tweets[:20]), chain.index.ids
+
+    def then_forgotten() -> Iterator[int]:
+        found = list(ids())
+        chain.index.ids = ids
+        chain.search(gone)
+        return iter(found)
+
+    chain.index.ids = then_forgotten
+    assert chain.stages()["indexed"].missing_seqs == [("r", 50, 69)]  # the deletions, which were not stored before
 
 
 def test_a_tweet_that_is_not_forgotten_is_still_missed_in_the_index(chain: Chain) -> None:

@@ -103,5 +103,9 @@ def test_a_tweet_dated_now_keeps_everything_else() -> None:
     assert payload.tweet is not None
     assert orjson.loads(payload.tweet) == {
         "data": {"id": "1", "created_at": "2026-09-21T14:13:20.123Z", "text": "x"}, "includes": {}}
+    for name in ("delete", "user_delete"):  # of a replay, it comes behind what it deletes
+        gone = created_now(examine(b'{"data":{"%b":{"event_at":"2021-01-01T00:00:00.000Z"}}}' % name.encode()),
+                           1_790_000_000_123_456)
+        assert orjson.loads(gone.tweet or b"") == {"data": {name: {"event_at": "2026-09-21T14:13:20.123Z"}}}
     for unusable in (*UNUSABLE, b'{"data": 5}', b"{}"):
         assert created_now(examine(unusable), 5) == examine(unusable)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from common.settings import Settings
+from ingest import archive
 from ingest.manifest import ManifestWriter
 from ingest.publisher import Publisher
 from ingest.sources.base import Payload, examine
-from ingest.tail import tail
+from ingest.stamp import Archived
+from ingest.tail import last_run_us, tail
 from tests.memory import Memory
 
 
@@ -38,6 +43,34 @@ def test_a_run_that_brought_nothing_is_passed_over(settings: Settings, middlewar
     run(settings, middleware, "a", "one", payloads(3))
     ManifestWriter.create(settings, "b", "one", {}).close()
     assert tail(settings, "one", 2) == payloads(2, 1)
+
+
+def test_a_file_that_is_compressed_while_it_is_looked_for_is_found(
+    settings: Settings, middleware: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(settings, middleware, "a", "one", payloads(3))
+    read, times = archive.read, [0]
+
+    def gone_once(*arguments: Any) -> Iterator[Archived]:
+        times[0] += 1
+        if times[0] == 1:
+            raise FileNotFoundError("a")
+        yield from read(*arguments)
+
+    monkeypatch.setattr(archive, "read", gone_once)
+    assert tail(settings, "one", 2) == payloads(2, 1)
+
+
+def test_when_a_source_was_at_work_for_the_last_time(settings: Settings, middleware: Memory) -> None:
+    assert last_run_us(settings, "one") is None
+    ManifestWriter.create(settings, "begun", "one", {}).close()
+    assert last_run_us(settings, "one") is None
+    before = time.time_ns() // 1000
+    run(settings, middleware, "a", "one", payloads(3))
+    found = last_run_us(settings, "one")
+    assert found is not None
+    assert before - 1_000_000 <= found
+    assert last_run_us(settings, "other") is None
 
 
 @pytest.mark.parametrize("torn", [0, 1])

@@ -31,6 +31,18 @@ def test_a_server_that_accepts_and_does_not_answer_fails_in_time(monkeypatch: py
             store.newest_position()
 
 
+def test_no_message_tells_what_people_wrote(tmp_path: Path) -> None:
+    """Messages come into logs, which keep what was deleted."""
+    store = Store(f"sqlite:///{tmp_path / 'tweets.db'}", 10)
+    store.insert([tweet(1)])
+    with store._connection(writes=True) as connection:
+        connection.exec_driver_sql("DROP TABLE tweets")
+    with pytest.raises(OperationalError) as failed:
+        store.insert([tweet(number, text="a secret") for number in range(2, 5)])
+    assert "no such table" in str(failed.value)
+    assert "a secret" not in str(failed.value)
+
+
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[str]:
     with postgres_server() as url:

@@ -15,7 +15,7 @@ import pytest
 from common.settings import Settings
 from ingest.sources import live
 from ingest.sources.base import Payload
-from ingest.sources.bluesky import PATH, Bluesky, Position
+from ingest.sources.bluesky import PATH, REWIND_US, Bluesky, Position
 from ingest.sources.live import identifier
 from tests.ingest.sources.jetstream import (
     Behaviour,
@@ -40,10 +40,12 @@ from tests.stack import eventually
 
 
 @contextmanager
-def listening(*hosts: Jetstream | str, archived: Sequence[Payload] = (), silence_s: float = 20) -> Iterator[Bluesky]:
+def listening(
+    *hosts: Jetstream | str, archived: Sequence[Payload] = (), since_us: int | None = None, silence_s: float = 20
+) -> Iterator[Bluesky]:
     addresses = [host if isinstance(host, str) else host.address for host in hosts]
     settings = Settings(bluesky_hosts=",".join(addresses), live_silence_s=silence_s)
-    source = Bluesky(settings, archived, FAST)
+    source = Bluesky(settings, archived, since_us, FAST)
     try:
         yield source
     finally:
@@ -125,13 +127,13 @@ def test_what_is_left_out_counts_as_a_place_to_go_on_from() -> None:
 def test_another_host_begins_before_the_time_of_the_last_event() -> None:
     """It has numbers of its own, and saw everything three seconds later."""
     with (
-        Jetstream(map(commit, range(500)), sends(300), *[fails("Gone")] * 100) as one,
-        Jetstream(map(commit, range(500)), first_seq=90_000, ahead_s=3) as other,
+        Jetstream(map(commit, range(2000)), sends(1800), *[fails("Gone")] * 100) as one,
+        Jetstream(map(commit, range(2000)), first_seq=90_000, ahead_s=3) as other,
         listening(one, other) as source,
     ):
-        assert ids(take(source, 500)) == of(*range(500))
-        assert other.cursors == [1795770029900000 - 10_000_000]
-        assert source.left_out()["repeated"] == 131  # those of 12.9 s, and the last one
+        assert ids(take(source, 2000)) == of(*range(2000))
+        assert other.cursors == [1795770179900000 - REWIND_US]
+        assert source.left_out()["repeated"] == 1231  # those of 122.9 s, and the last one
 
 
 def test_hosts_that_do_not_work_are_asked_in_turn(caplog: pytest.LogCaptureFixture) -> None:
@@ -194,7 +196,7 @@ def test_a_position_that_is_too_old_is_told_with_what_is_missing(caplog: pytest.
     with Jetstream(map(commit, range(1200)), floor=601) as host:
         with listening(host, archived=_archived(host.address, 1, 100_000)) as source:
             assert ids(take(source, 600)) == of(*range(600, 1200))
-        assert host.cursors[:2] == [1, 1795770000100000 - 10_000_000]
+        assert host.cursors[:2] == [1, 1795770000100000 - REWIND_US]
         assert "posts from 2026-11-27T09:00:00.100Z to 2026-11-27T09:01:00.000Z are missing" in caplog.text
         caplog.clear()
         with listening(host, archived=archived) as source:  # of another host: the time is moved to the oldest event
@@ -230,7 +232,16 @@ def test_a_restart_goes_on_behind_what_was_archived_and_knows_it() -> None:
                  for payload in archived]
         with listening(host, archived=other) as source:  # the host that it came from is no longer in the setting
             assert ids(take(source, 100)) == of(*range(200, 300))
-            assert source.left_out()["repeated"] == 101
+            assert source.left_out()["repeated"] == 200
+
+
+def test_where_the_archive_is_gone_it_goes_on_at_the_time_of_the_last_run() -> None:
+    with Jetstream(map(commit, range(3000))) as host:
+        with listening(host, since_us=1795770000000000 + REWIND_US + 100_000_000) as source:
+            assert ids(take(source, 2000)) == of(*range(1000, 3000))
+        with listening(host, archived=_archived(host.address, 2990, 299_000_000), since_us=1795770000000000) as source:
+            assert ids(take(source, 10))[-1:] == of(2999)
+        assert host.cursors == [1795770100000000, 2990]
 
 
 def test_hours_are_caught_up_within_bounds() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ingest.sources.base import examine
 from ingest.sources.bluesky_events import ADULT, Event, Notice, Refused, read
 from ingest.sources.live import Broken
-from tests.ingest.sources.jetstream import account, commit, message, post
+from tests.ingest.sources.jetstream import account, commit, did, message, post
 from tests.ingest.sources.odd_fields import VALUES, put
 from tests.test_streams import check_flow
 
@@ -99,6 +99,31 @@ def test_a_post_that_labels_itself_is_left_out(label: str) -> None:
     found = read(message({**post(1, labels={"values": [{"val": "x"}, {"val": label}]}), "seq": 5}))
     assert isinstance(found, Event)
     assert (found.payload, found.left_out) == (None, "adult")
+
+
+@pytest.mark.parametrize("status", ["deleted", "takendown", "suspended", "deactivated", "", "another"])
+def test_an_account_goes_at_the_time_by_which_its_posts_are_dated(status: str) -> None:
+    """Its own time is of another clock, by which its last posts might stay, or the deletion be refused."""
+    made = account(3, status, 60)
+    made["account"] |= {"time": "2031-01-01T00:00:00Z", "active": False}
+    found = read(message({**made, "seq": 5}))
+    assert isinstance(found, Event)
+    assert found.payload is not None
+    [deleted] = orjson.loads(found.payload.body)["data"].values()
+    assert deleted == {"event_at": "2026-11-27T09:01:00.000Z", "user": {"id": did(3)}}
+
+
+@pytest.mark.parametrize("status", ["desynchronized", "throttled"])
+def test_an_account_that_servers_are_not_in_step_about_stays(status: str) -> None:
+    found = read(message({**account(3, status), "seq": 5}))
+    assert isinstance(found, Event)
+    assert found.payload is None
+
+
+def test_a_post_without_room_for_its_address_is_broken() -> None:
+    """The account's deletion would not reach it."""
+    with pytest.raises(Broken):
+        read(message({**post(1), "rkey": "a" * 480, "seq": 5}))
 
 
 def test_what_the_server_says_of_itself() -> None:

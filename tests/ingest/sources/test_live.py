@@ -45,6 +45,11 @@ def test_a_deletion_is_told_from_what_it_deletes(body: bytes) -> None:
     assert not window.is_new(post(5))
 
 
+def test_a_post_that_is_written_anew_may_be_deleted_anew() -> None:
+    window, gone = Window([]), examine(b'{"data":{"delete":{"event_at":"1","tweet":{"id":"5","author_id":"a"}}}}')
+    assert [window.is_new(payload) for payload in (gone, gone, post(5), gone, gone)] == [True, False, True, True, False]
+
+
 def test_the_same_account_may_go_again() -> None:
     gone = b'{"data":{"user_delete":{"event_at":"%b","user":{"id":"a"}}}}'
     assert [Window([examine(gone % b"1")]).is_new(examine(gone % at)) for at in (b"1", b"2")] == [False, True]

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
+from itertools import pairwise, repeat
 from typing import Any
 
 import orjson
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from common.settings import Settings
 from ingest.sources.base import Payload, examine
 from ingest.sources.live import Broken, identifier
-from ingest.sources.sse import LONGEST_LINE, Sent, TooLong, events
+from ingest.sources.sse import LONGEST_EVENT, LONGEST_LINE, Sent, TooLong, events
 from ingest.sources.wikimedia import Wikimedia, language, read
 from tests.ingest.sources.odd_fields import VALUES, put
 from tests.ingest.sources.taking import FAST, WAIT_SECONDS, ids, take
@@ -50,10 +50,11 @@ def of(*numbers: int) -> list[str]:
 
 
 @contextmanager
-def listening(*behaviours: Behaviour, archived: Sequence[Payload] = (), silence_s: float = 20) -> Iterator[
-        tuple[Wikimedia, XServer]]:
+def listening(
+    *behaviours: Behaviour, archived: Sequence[Payload] = (), since_us: int | None = None, silence_s: float = 20
+) -> Iterator[tuple[Wikimedia, XServer]]:
     with XServer(behaviours) as server:
-        source = Wikimedia(Settings(wikimedia_url=server.url, live_silence_s=silence_s), archived, FAST)
+        source = Wikimedia(Settings(wikimedia_url=server.url, live_silence_s=silence_s), archived, since_us, FAST)
         try:
             yield source, server
         finally:
@@ -110,6 +111,25 @@ def test_a_position_that_the_server_refuses_is_told(caplog: pytest.LogCaptureFix
         assert ids(take(source, 2)) == of(0, 5)
         assert [headers["Last-Event-ID"] for headers in server.headers[:3]] == [None, event_id(0), None]
     assert "what came since is missing" in caplog.text
+
+
+def test_where_the_archive_is_gone_it_goes_on_at_the_time_of_the_last_run() -> None:
+    with listening(sends(sent(0)), sends(sent(1)), stall, since_us=1795770000000000) as (source, server):
+        assert ids(take(source, 2)) == of(0, 1)
+        assert [path.partition("?")[2] for path, _ in server.requests[:2]] == ["since=2026-11-27T09%3A00%3A00.000Z", ""]
+
+
+def test_an_event_of_nothing_without_end_is_too_long() -> None:
+    with pytest.raises(TooLong):
+        list(events(repeat(b"data:\n" * 10_000, LONGEST_EVENT // 10_000 + 1)))
+
+
+@pytest.mark.parametrize("location", [b"http://[", b"http://127.0.0.1:1/\xff", b"/elsewhere"])
+def test_who_leads_elsewhere_is_a_server_that_is_not_reached(location: bytes) -> None:
+    """As what stands before the net of a hotel does."""
+    redirect = b"HTTP/1.1 302 Found\r\nLocation: " + location + b"\r\nContent-Length: 0\r\n\r\n"
+    with listening(lambda stream: stream.wfile.write(redirect), sends(sent(0)), stall) as (source, _):
+        assert ids(take(source, 1)) == of(0)
 
 
 def test_a_server_that_is_not_reached_is_named_with_the_way_out(caplog: pytest.LogCaptureFixture) -> None:
