@@ -43,7 +43,7 @@ class Hosts:
 
     def __init__(self, events: int, cuts: int) -> None:
         self.cuts, self.ended = cuts, 0
-        self._ends = self._ways_to_end(events // (cuts + 2))
+        self._ends = self._ways_to_end(3 * events // max(12, 2 * cuts))
         self._goes_on, self._closed = Event(), Event()
         self.both = [Jetstream([], *[self._as_planned] * 1000, first_seq=seq) for seq in (1, 5_000_000)]
 
