@@ -6,7 +6,7 @@ SOURCES := synthetic bluesky wikimedia
 PIP := 26.3
 PIP_TOOLS := 7.6.2
 PIP_COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links
-.PHONY: help setup demo test test-fast test-all test-connector test-browser compose-test compose lint lock clean
+.PHONY: help setup demo test test-fast test-all test-connector test-browser compose-test compose encoder lint lock clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

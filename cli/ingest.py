@@ -74,7 +74,7 @@ def shares(context: click.Context, option: click.Parameter, value: str | None) -
               help="Of a replay: keep each tweet's date, or date it to the moment at which it is sent.")
 @click.option("--seed", default=1, show_default=True, help="Fixes the content of synthetic tweets.")
 @click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
-              help="Size of synthetic tweets: about 650 bytes, or 2.3 kB like X's own.")
+              help="Size of synthetic tweets: about 800 bytes, or 2.5 kB like X's own.")
 @click.option("--workload", type=click.Choice(["realistic", "cached"]), default="realistic", show_default=True,
               help="Of synthetic tweets: with new words without end, or some hundred sentences again and again.")
 @click.option("--languages", metavar="NAME=SHARE,...", callback=shares,

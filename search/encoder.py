@@ -26,9 +26,9 @@ TABLE_SHA256 = "72d557afe979c7b935effcae306a2f045b4f6e50c5056bbbcfd5eccd3e66646a
 """Of this release's table, as `make encoder` prints it: an index of another table's vectors is made anew."""
 
 CACHED_WORDS = 100_000
-LONGEST_WORD, LONGEST_PIECE = 64, 16
-"""In characters. A longer 'word' is cut: it is a run of letters, or text of a script without spaces, of which 64 tell
-enough."""
+LONGEST_WORD, LONGEST_RUN, LONGEST_PIECE = 64, 512, 16
+"""In characters. A longer 'word' is cut into such ones: it is text of a script without spaces, or a run of letters, of
+which LONGEST_RUN tell enough."""
 
 HASHED_ROWS = 4096
 HASHED_WEIGHT = 0.5
@@ -119,7 +119,8 @@ class _Words(dict[str, bytes]):
 
     def __missing__(self, word: str) -> bytes:
         if len(word) > LONGEST_WORD:
-            return self[word[:LONGEST_WORD]]
+            run = word[:LONGEST_RUN]
+            return b"".join([self[run[at:at + LONGEST_WORD]] for at in range(0, len(run), LONGEST_WORD)])
         if len(self) >= CACHED_WORDS:
             self.clear()
         self.found_out += 1

@@ -22,7 +22,7 @@ def status(capacity: Mapping[str, Any]) -> int:
 
 def payload(command: Any) -> Any:
     return click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
-                        help="Size of the tweets: about 650 bytes, or 2.3 kB like X's own.")(command)
+                        help="Size of the tweets: about 800 bytes, or 2.5 kB like X's own.")(command)
 
 
 def workload(command: Any) -> Any:

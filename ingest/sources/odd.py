@@ -15,8 +15,8 @@ from ingest.sources.synthetic import LATE_MACHINE, Synthetic
 BLOCK = 1024
 SOUND, LATE, REPEATED, BROKEN = range(4)
 
-LATEST_US = 3_600_000_000
-"""A late tweet is dated back by so much at most; half of them by less than a minute."""
+LATEST_S = 3_600
+"""A late tweet is dated back by a second to so many, half of them by less than a minute."""
 
 _ID = len(BEGINNING) + len(b'"id":"')
 
@@ -43,7 +43,7 @@ class Odd(Synthetic):
 
     def take(self, sent_at_us: Sequence[int]) -> list[Payload]:
         kinds = list(islice(self._kinds, len(sent_at_us)))
-        dates = [sent - int(LATEST_US ** how) if kind == LATE else sent
+        dates = [sent - int(LATEST_S ** how * 1_000_000) if kind == LATE else sent
                  for sent, (kind, how) in zip(sent_at_us, kinds, strict=True)]
         return [self._made(payload, *kind) for payload, kind in zip(super().take(dates), kinds, strict=True)]
 

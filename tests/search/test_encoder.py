@@ -26,7 +26,7 @@ def test_it_counts_the_words_and_those_that_it_has_to_find_out() -> None:
     encoder = Encoder.load(Settings().encoder_dir)
     encoder.encode(["rain and rain", "", "sun and " + "x" * 200])
     encoder.encode(["rain and sun", "x" * 300])
-    assert (encoder.words, encoder.found_out) == (10, 4)
+    assert (encoder.words, encoder.found_out) == (10, 6)  # long ones in parts of 64
 
 
 def test_no_texts_give_no_vectors(encoder: Encoder) -> None:
@@ -67,6 +67,11 @@ def test_the_cache_is_bounded_and_changes_nothing(encoder: Encoder) -> None:
 )
 def test_spellings_of_one_word(encoder: Encoder, one: str, other: str) -> None:
     assert similarity(encoder, one, other) == pytest.approx(1)
+
+
+def test_what_stands_late_in_a_text_without_spaces_is_found(encoder: Encoder) -> None:
+    before, topic = "今日は朝から天気がよくて散歩をしながら近所のパン屋に寄って" * 3, "ロケットの打ち上げ"
+    assert similarity(encoder, topic, before + topic) > similarity(encoder, topic, before) + 0.1
 
 
 @pytest.mark.parametrize("other", ["Fußballspiel", "partido de fútbol", "jogo de futebol", "サッカーの試合"])

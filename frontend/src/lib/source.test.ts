@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { describeSource, linkable } from '@/lib/source'
 
 it.each([
-  ['bluesky', 'live: bluesky'], ['wikimedia', 'live: wikimedia'], ['x', 'live: x'], ['http', 'live: http'],
+  ['bluesky', 'live: bluesky'], ['wikimedia', 'live: wikimedia'], ['x', 'live: x'], ['http', 'pushed: http'],
   ['replay', 'recorded: replay'], ['synthetic', 'invented: synthetic'], [null, 'no source yet'],
   ['of-my-own', 'source of-my-own'], ['constructor', 'source constructor'],
 ])('says of %s: %s', (source, text) => {

@@ -1,11 +1,12 @@
 /** How real the tweets of each source are. */
 const KINDS = new Map([
-  ['bluesky', 'live'], ['wikimedia', 'live'], ['x', 'live'], ['http', 'live'], ['replay', 'recorded'],
+  ['bluesky', 'live'], ['wikimedia', 'live'], ['x', 'live'], ['http', 'pushed'], ['replay', 'recorded'],
   ['synthetic', 'invented'],
 ])
 
 const MEANINGS = new Map([
   ['live', 'the newest tweets are what people write now'],
+  ['pushed', 'the newest tweets were sent here by somebody, who alone knows how real they are'],
   ['recorded', 'the newest tweets were recorded earlier, and are replayed'],
   ['invented', 'the newest tweets were made up by a program; nobody wrote them'],
 ])

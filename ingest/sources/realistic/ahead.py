@@ -1,7 +1,7 @@
 """Blocks of tweets on disk, made before anybody waits for them: to read one takes a tenth of what it takes to make it.
 
-A file holds a block: lengths and indexes of its tweets as uint16, row by row, then their texts. It is complete, or it
-is not there under its name. The folder's name tells what the texts depend on, the code that makes them included.
+A file holds a block: lengths and indexes of its tweets as uint16, row by row, then their texts. The folder's
+name tells what the texts depend on, the code that makes them included.
 """
 
 from __future__ import annotations
@@ -49,6 +49,16 @@ def write(path: Path, parts: Iterable[Part]) -> None:
         partial.rename(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a block is there, and not cut off by an end of the machine."""
+    try:
+        with path.open("rb") as file:
+            lengths, size = file.read(2 * BLOCK), os.fstat(file.fileno()).st_size
+    except FileNotFoundError:
+        return False
+    return size >= HEADER_BYTES and size == HEADER_BYTES + int(np.frombuffer(lengths, np.uint16).sum(dtype=np.int64))
 
 
 def read(path: Path) -> Iterator[Part]:

@@ -14,7 +14,7 @@ import orjson
 
 from ingest.sources.content import Content, Size
 from ingest.sources.phrases import USERS, User, load_topics, make_users
-from ingest.sources.realistic.ahead import BLOCK, Part, folder_of, read, write
+from ingest.sources.realistic.ahead import BLOCK, Part, folder_of, is_whole, read, write
 from ingest.sources.realistic.outbreaks import (
     HOT,
     HOT_OF_OUTBREAK,
@@ -94,7 +94,7 @@ class Realistic:
         within = folder_of(folder, self._seed, self._languages)
         paths = [within / f"{block:06}.block" for block in range(number // BLOCK, -(-(number + count) // BLOCK))]
         for block, path in enumerate(paths, number // BLOCK):
-            if not path.exists():
+            if not is_whole(path):
                 write(path, self._block(block))
         parts = chain.from_iterable(map(read, cycle(paths)))
         return starmap(self._content, islice(parts, number % BLOCK, None))

@@ -1,12 +1,13 @@
 """Tweets that are late, repeated or broken, by a share."""
 
 from collections import Counter
+from datetime import datetime
 
 import orjson
 import pytest
 
 from ingest.sources.base import Payload
-from ingest.sources.odd import Odd
+from ingest.sources.odd import LATE, Odd
 from ingest.sources.synthetic import Synthetic
 
 NOW = 1_790_000_000_000_000
@@ -49,6 +50,15 @@ def test_each_kind_has_a_third_of_the_share() -> None:
     found = kinds(0.3)
     assert {name: count / TWEETS for name, count in found.items()} == pytest.approx(
         {"sound": 0.7, "late": 0.1, "repeated": 0.1, "broken": 0.1}, abs=0.02)
+
+
+def test_half_of_the_late_ones_are_late_by_more_than_a_minute() -> None:
+    late = [sent - datetime.fromisoformat(orjson.loads(payload.body)["data"]["created_at"]).timestamp() * 1e6
+            for sent, payload, (kind, _) in zip(TIMES, Odd("run", 5, 0.3).take(TIMES), Odd("run", 5, 0.3)._kinds,
+                                                strict=False) if kind == LATE]
+    assert min(late) >= 999_000
+    assert max(late) <= 3_600_001_000
+    assert sum(each > 60_000_000 for each in late) / len(late) == pytest.approx(0.5, abs=0.06)
 
 
 def test_only_a_repeated_one_has_the_id_of_another() -> None:

@@ -236,6 +236,20 @@ def test_every_topic_can_be_found_by_its_phrases() -> None:
         assert sum(phrase in text for text in texts) > 5
 
 
+@pytest.mark.parametrize("left", [0, 1, 2 * ahead.BLOCK, -1])
+def test_a_block_that_was_cut_off_is_made_anew(tmp_path: Path, left: int) -> None:
+    """As after the machine has gone in the middle."""
+    expected = [Synthetic("run").take([5]) for _ in range(1)]
+    Synthetic("run").make_ahead(100, tmp_path)
+    [block] = tmp_path.rglob("*.block")
+    whole = block.read_bytes()
+    block.write_bytes(whole[:left])
+    source = Synthetic("run")
+    source.make_ahead(100, tmp_path)
+    assert block.read_bytes() == whole
+    assert [source.take([5])] == expected
+
+
 def test_other_tweets_made_ahead_by_other_code_go(tmp_path: Path) -> None:
     """And those of this code stay, and are not made again."""
     old = tmp_path / "0123456789ab-00000000-1"

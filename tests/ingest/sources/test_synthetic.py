@@ -125,8 +125,3 @@ def test_its_options_make_the_same_source_again(source: Synthetic) -> None:
     again = synthetic("run", source.options())
     assert (type(again), again.options()) == (type(source), source.options())
     assert again.take(times(100)) == source.take(times(100))
-
-
-def test_a_run_that_a_former_version_began_goes_on_as_it_was() -> None:
-    former = synthetic("run", {"seed": 1, "payload": "lean", "rate": 100.0, "limit": 5})
-    assert former.take(times(5)) == Synthetic("run", workload="cached").take(times(5))
