@@ -72,7 +72,8 @@ def shares(context: click.Context, option: click.Parameter, value: str | None) -
               help="File to replay: JSON lines, plain, gzip or zstd. May be given several times.")
 @click.option("--timestamps", type=click.Choice(["recorded", "now"]), default="recorded", show_default=True,
               help="Of a replay: keep each tweet's date, or date it to the moment at which it is sent.")
-@click.option("--seed", default=1, show_default=True, help="Fixes the content of synthetic tweets.")
+@click.option("--seed", type=click.IntRange(min=0), help="Fixes the content of synthetic tweets.  "
+              "[default: of the run's name]")
 @click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
               help="Size of synthetic tweets: about 800 bytes, or 2.5 kB like X's own.")
 @click.option("--workload", type=click.Choice(["realistic", "cached"]), default="realistic", show_default=True,

@@ -8,6 +8,7 @@ CPU more for a lean one and 5.3 for a full one, of the 104 that a tweet costs in
 from __future__ import annotations
 
 import hashlib
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -89,9 +90,12 @@ def _contents(seed: int, payload: Size, workload: Workload, languages: Mapping[s
 
 
 def synthetic(run: str, options: Mapping[str, Any]) -> Synthetic:
-    """The source that has such `options`."""
+    """The source that has such `options`; without a seed its content is that of its run alone."""
     chosen = {name: options[name] for name in ("payload", "workload", "languages") if options.get(name)}
+    seed = options.get("seed")
+    if seed is None:
+        seed = zlib.crc32(run.encode())
     if share := options.get("odd"):
         from ingest.sources.odd import Odd
-        return Odd(run, options["seed"], share, **chosen)
-    return Synthetic(run, options["seed"], **chosen)
+        return Odd(run, seed, share, **chosen)
+    return Synthetic(run, seed, **chosen)

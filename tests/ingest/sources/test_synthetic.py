@@ -125,3 +125,14 @@ def test_its_options_make_the_same_source_again(source: Synthetic) -> None:
     again = synthetic("run", source.options())
     assert (type(again), again.options()) == (type(source), source.options())
     assert again.take(times(100)) == source.take(times(100))
+
+
+def test_without_a_seed_a_run_says_what_no_other_says() -> None:
+    """And goes on with the same, by the seed that its manifest tells."""
+    def texts(source: Synthetic) -> list[str]:
+        return [orjson.loads(payload.body)["data"]["text"] for payload in source.take(times(20))]
+
+    one = synthetic("one", {"seed": None, "payload": "lean"})
+    assert texts(synthetic("one", one.options())) == (said := texts(one))
+    assert texts(synthetic("other", {"seed": None})) != said
+    assert synthetic("one", {"seed": 0}).options()["seed"] == 0
