@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import xmlrpc.client
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -60,7 +59,7 @@ def accept_loss(chosen: tuple[Reader, ...], yes: bool, instance: str | None, as_
             click.echo("\n".join(map(described, losses)) or "no reader was overtaken: nothing to accept")
         left: list[str] = []
         if losses:
-            confirm(yes, as_json)
+            options.confirm("Accept this, and have them go on behind it?", "accepts the loss", yes, as_json)
             losses, left = accept_all(middleware, losses, silent=as_json)
         if as_json:
             click.echo(json.dumps({"readers": [loss.reader.name for loss in losses],
@@ -102,16 +101,6 @@ def processes(settings: Settings, reader: Reader) -> list[str]:
 
 def warn(line: str) -> None:
     click.echo(line, err=True)
-
-
-def confirm(yes: bool, as_json: bool) -> None:
-    if yes:
-        return
-    if as_json:
-        raise click.ClickException("--json shows nothing to be asked about: --yes accepts the loss")
-    if not sys.stdin.isatty():
-        raise click.ClickException("nobody is there to be asked: --yes accepts the loss")
-    click.confirm("Accept this, and have them go on behind it?", abort=True, err=True)
 
 
 def described(loss: Loss) -> str:

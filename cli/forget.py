@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
@@ -52,7 +51,8 @@ def forget(source: str, yes: bool, instance: str | None, as_json: bool) -> None:
     when. What is removed cannot be brought back, and a replay does not: the ids of the tweets stay known.
     """
     settings = options.known(instance)
-    confirm(source, settings.instance, yes, as_json)
+    question = f"Remove every tweet of the source {source} from instance {settings.instance}?"
+    options.confirm(question, "forgets them", yes, as_json)
     with explained():
         found = forget_all(settings, source)
     click.echo(json.dumps({**asdict(found), "remains": remains(found)}) if as_json else described(found))
@@ -78,16 +78,6 @@ def left_over(store: Store, index: Index) -> dict[int, int]:
     newest = store.newest_position()
     blank = store.forgotten_between(index.horizon(newest), newest + 1)
     return {tweet_id: blank[tweet_id] for tweet_id in index.ids() if tweet_id in blank}
-
-
-def confirm(source: str, instance: str, yes: bool, as_json: bool) -> None:
-    if yes:
-        return
-    if as_json:
-        raise click.ClickException("--json shows nothing to be asked about: --yes forgets them")
-    if not sys.stdin.isatty():
-        raise click.ClickException("nobody is there to be asked: --yes forgets them")
-    click.confirm(f"Remove every tweet of the source {source} from instance {instance}?", abort=True, err=True)
 
 
 def remains(found: Forgotten) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -28,3 +29,14 @@ def known(name: str | None) -> Settings:
         raise click.ClickException(f"there is no instance {settings.instance}: start it with `murmur up`")
     state.recorded(settings)
     return settings
+
+
+def confirm(question: str, effect: str, yes: bool, as_json: bool) -> None:
+    """Goes on if `yes` is given or answered; aborts, or fails where nobody can answer. `effect`: what --yes does."""
+    if yes:
+        return
+    if as_json:
+        raise click.ClickException(f"--json shows nothing to be asked about: --yes {effect}")
+    if not sys.stdin.isatty():
+        raise click.ClickException(f"nobody is there to be asked: --yes {effect}")
+    click.confirm(question, abort=True, err=True)

@@ -235,7 +235,7 @@ def test_it_tells_programs_what_was_lost_and_that_nothing_was(memory, asked):
 
 
 def test_what_retention_takes_during_the_question_is_recorded_too(memory, asked, monkeypatch):
-    monkeypatch.setattr(command, "confirm", lambda *_: memory.truncate(ENRICHED, 50))
+    monkeypatch.setattr(command.options, "confirm", lambda *_: memory.truncate(ENRICHED, 50))
     result = asked()
     assert result.exit_code == 0, result.output
     assert [(one.first_seq, one.last_seq) for one in read_lost(memory.settings)] == [(20, 29), (31, 50)]
@@ -246,7 +246,7 @@ def test_what_retention_takes_during_the_question_is_recorded_too(memory, asked,
 def test_a_reader_that_has_gone_on_meanwhile_loses_nothing(memory, asked, monkeypatch):
     """It had read what was gone, and had not committed it yet."""
     head = memory.data.head(ENRICHED)
-    monkeypatch.setattr(command, "confirm", lambda *_: memory.admin.move_group(ENRICHED, "search", head))
+    monkeypatch.setattr(command.options, "confirm", lambda *_: memory.admin.move_group(ENRICHED, "search", head))
     result = asked()
     assert result.exit_code == 0, result.output
     assert read_lost(memory.settings) == []
