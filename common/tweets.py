@@ -33,6 +33,9 @@ TOTAL = ""
 SLOT_US = 100_000
 """Length of a slot of `sent_at_us`: how precisely it is known when the tweets that became ranked were sent."""
 
+KEY_CHARACTERS = 64
+"""As the key of an event an author is known by at most so many characters; those of X have 19 digits."""
+
 REJECTED_EVENT_BYTES = 64 << 10
 """How much of a rejected event is kept in `tweets-rejected`."""
 

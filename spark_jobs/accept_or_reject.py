@@ -17,6 +17,7 @@ from common.text import clean_text
 from common.tweets import (
     ENRICHED,
     EPOCH,
+    KEY_CHARACTERS,
     REJECTED,
     REJECTED_EVENT_BYTES,
     EnrichedTweet,
@@ -30,10 +31,6 @@ from spark_jobs.raw_fast import is_utf8, well_formed
 
 _DATE, _TIME = r"[0-9]{4}-[0-9]{2}-[0-9]{2}", r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?"
 _RFC3339 = re.compile(rf"{_DATE}[Tt ]{_TIME}(?:[Zz]|[+-][0-9]{{2}}:[0-9]{{2}})")
-
-
-KEY_CHARACTERS = 64
-"""Of an author's id, as the key of an event: what every middleware can take, as in `tweets-raw`."""
 
 
 class Rules(NamedTuple):

@@ -10,15 +10,14 @@ from typing import Any, NamedTuple, NoReturn
 
 import orjson
 
+from common.tweets import KEY_CHARACTERS
+
 GROUP_BYTES = 16 << 20
 """A source that does not know how large its payloads are ends a group at this size."""
 
 
 RESERVED = frozenset(("ingest", "raw_base64", "oversize"))
 """Names of ours, beside which a payload's own fields stand in an event."""
-
-KEY_CHARACTERS = 64
-"""An author is known by at most so many characters; those of X have 19 digits."""
 
 AUTHORS = (("data", "author_id"), ("data", "delete", "tweet", "author_id"), ("data", "user_delete", "user", "id"))
 """Where a payload tells its author: a tweet, the deletion of one, that of an account."""
