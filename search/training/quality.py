@@ -25,8 +25,8 @@ LANGUAGES = ("en", "de", "es", "pt", "fr", "ja")
 NEAREST = 10
 RESAMPLES = 4000
 
-LEAST = {"english-v1": 0.65, "en": 0.4, "de": 0.45, "es": 0.43, "pt": 0.45, "fr": 0.36, "ja": 0.5}
-LEAST |= {"across languages": 0.69, "hashtags": 0.41, "misspelt": 0.25}
+LEAST = {"english-v1": 0.74, "en": 0.45, "de": 0.52, "es": 0.49, "pt": 0.48, "fr": 0.39, "ja": 0.47}
+LEAST |= {"across languages": 0.72, "hashtags": 0.45, "misspelt": 0.26}
 """What the committed table has to reach, of the development half: somewhat less than it does."""
 
 _HASHED_WORD = re.compile(r"[^\W\u3040-\u9fff]+|[\u3040-\u9fff]")

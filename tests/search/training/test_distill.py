@@ -16,17 +16,34 @@ def test_the_committed_table_is_the_one_that_is_named_and_installed() -> None:
     assert len(committed) <= 12_000_000
 
 
-def test_discriminants_leave_out_what_neighbours_differ_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_discriminants_leave_out_what_pieces_of_one_meaning_differ_in(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of pairs with one meaning, a large difference within each pair is noise, however much of the variance it is."""
     rng = np.random.default_rng(3)
     monkeypatch.setattr(distill, "MEANING", slice(0, 2000))
-    monkeypatch.setattr(distill, "NEIGHBOURS", 1)
+    monkeypatch.setattr(distill, "SHRINKAGE", 0.1)
     meaning = np.repeat(rng.normal(size=(1000, DIMENSIONS)), 2, axis=0)
     language = 5 * rng.normal(size=(2000, 20))
-    axes = distill.discriminants(np.hstack([meaning, language]), meaning)
+    other = np.arange(2000) ^ 1
+    axes = distill.discriminants(np.hstack([meaning, language]), other[:, None])
     assert axes.shape == (DIMENSIONS + 20, DIMENSIONS)
     np.testing.assert_allclose(axes.T @ axes, np.eye(DIMENSIONS), atol=1e-8)
     assert np.linalg.norm(axes[DIMENSIONS:]) < 0.1 * np.linalg.norm(axes[:DIMENSIONS])
+
+
+def test_neighbours_are_the_nearest_of_those_that_are_listed() -> None:
+    rng = np.random.default_rng(4)
+    vectors, among = rng.normal(size=(2500, 8)), np.arange(1, 2500, 5)
+    nearest, likeness = distill.neighbours(vectors, among)
+    cosines = distill.unit(vectors) @ distill.unit(vectors)[among].T
+    np.testing.assert_allclose(np.sort(likeness), np.sort(cosines)[:, -distill.NEIGHBOURS :])
+    np.testing.assert_allclose(likeness, np.take_along_axis(cosines, nearest, axis=1))
+
+
+def test_a_word_is_ruled_by_itself_and_a_translation_by_its_words() -> None:
+    of_words = np.array([[3.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    itself, between = distill.translated(of_words, np.array([[0, 1], [1, 2]]), np.array([[1.0, 0.6], [0.7, 0.7]]))
+    np.testing.assert_allclose(itself, [1, 0, 0], atol=0.01)
+    np.testing.assert_allclose(between, [0, 0.5**0.5, 0.5**0.5])
 
 
 def test_rarer_pieces_weigh_more() -> None:
