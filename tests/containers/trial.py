@@ -2,7 +2,7 @@
 killed. Then the same with its profiles.
 
 Needs a Docker daemon and `docker-compose` (1.29 or 2), and fails without. `MURMUR_TEST_COMPOSE_RATE` tweets a second
-come in meanwhile, 500 unless told.
+come in meanwhile, 2,000 unless told.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from deploy.containers.compose import in_container
 from deploy.local.processes.spec import Process
 from tests.stack import PORT_BASE, ROOT, eventually, has_caught_up, lags
 
-RATE = int(os.environ.get("MURMUR_TEST_COMPOSE_RATE", "500"))
+RATE = int(os.environ.get("MURMUR_TEST_COMPOSE_RATE", "2000"))
 PAGE, LOCUST, PROMETHEUS = (PORT_BASE + 1950 + n for n in range(3))
 TOKEN = "of-the-trial"
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
@@ -93,8 +93,8 @@ class Composed:
         answer.raise_for_status()
         return answer.json()["stages"]
 
-    def has_caught_up(self) -> bool:
-        return has_caught_up(self.stages())
+    def has_caught_up(self, since: float = 0.0) -> bool:
+        return has_caught_up(self.stages(), since)
 
     def is_ready(self) -> bool:
         return requests.get(f"{self.url}/readyz", timeout=5).status_code == 200
@@ -178,7 +178,8 @@ def kill(one: Composed, service: str) -> None:
     one.main_process(service).send_signal(signal.SIGKILL)
     eventually(f"{service} is started again", lambda: (
         one.state(service)["Running"] and one.state(service)["RestartCount"] > before["RestartCount"]), 120)
-    eventually("all stages have caught up", one.has_caught_up, 300)
+    again = time.time()
+    eventually("all stages have caught up", lambda: one.has_caught_up(again), 300)
     took = time.monotonic() - began
     push_one(one)
     log.info("%s killed with %s waiting: caught up %.0f s later", service, waiting, took)
