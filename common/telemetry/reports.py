@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import psutil
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
@@ -38,6 +39,9 @@ ENDED = "ended"
 
 WRITE_SECONDS = 0.5
 """How often each process writes."""
+
+STARTS = 100
+"""So many starts of a process are remembered."""
 
 
 def scheduled_key(prefix: str, stage: str, process: str) -> str:
@@ -84,6 +88,7 @@ class StageTelemetry:
         self.problem = ""
         """What keeps that source from bringing anything; empty: nothing does. It may be set from any thread."""
         self._extra: Counter[str] = Counter()
+        self._starts_us = [int(psutil.Process().create_time() * 1e6)]
         self._passed_on: dict[str, int] = {}
         self._stopped = threading.Event()
         self._resumed, self._missed = False, False
@@ -195,6 +200,7 @@ class StageTelemetry:
                 self._sent_high_us = max(self._sent_high_us, before["sent_high_us"])
                 self._extra.update(before["extra"])
                 self._passed_on = before["passed_on"] | self._passed_on
+                self._starts_us = [*before["starts_us"], *self._starts_us][-STARTS:]
                 self._spans = deque([*before["spans"], *self._spans], maxlen=self._spans.maxlen)
                 self._scheduled.restore(scheduled)
         self._resumed = True
@@ -209,6 +215,7 @@ class StageTelemetry:
                 "total": self._total,
                 "sent_high_us": self._sent_high_us,
                 "extra": self._extra,
+                "starts_us": self._starts_us,
                 "passed_on": self._passed_on,
                 "spans": list(self._spans),
                 "seconds": [second.content(self._encode) for second in self._seconds],
@@ -252,6 +259,7 @@ def _added(folded: dict[str, Any] | None, report: dict[str, Any]) -> dict[str, A
         "total": sum(each["total"] for each in both),
         "sent_high_us": max(each["sent_high_us"] for each in both),
         "extra": sum((Counter(each["extra"]) for each in both), Counter[str]()),
+        "starts_us": [],
         "passed_on": passed_on,
         "spans": sorted(span for each in both for span in each["spans"])[-SPANS:],
         "seconds": [],

@@ -47,6 +47,9 @@ class Stage:
     problem: str
     """What keeps sources that are at work from bringing anything; published only."""
 
+    starts_us: list[int]
+    """When its processes were started (µs since the epoch), as far back as it is remembered."""
+
     passed_on: dict[str, int]
     spans: list[list[int]]
     """First and last `sent_at_us`, and number, of the events that were published in one second; published only."""
@@ -109,6 +112,7 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
         sent_high_us=max(report["sent_high_us"] for report in reports),
         source=max(reports, key=lambda report: int(report["sent_high_us"]))["source"],
         problem="; ".join(sorted({report["problem"] for report in reports if _is_fresh(report, now)} - {""})),
+        starts_us=sorted(at for report in reports for at in report["starts_us"]),
         passed_on={},
         spans=[span for report in reports for span in report["spans"]],
         rate=None,
