@@ -26,14 +26,11 @@ from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter, RunExists, read_manifests
 from ingest.publisher import RESUMABLE, Publisher, Stranded
-from ingest.sources.base import Payload, Source
+from ingest.sources.base import KEYLESS, Payload, Source
 from middleware.driver import Middleware
 from middleware.registry import connect
 
 log = logging.getLogger(__name__)
-
-LIVE = ("bluesky", "wikimedia")
-"""Sources that others feed without a key."""
 
 SYNTHETIC_RATE = 100.0
 REPORT_SECONDS = 1.0
@@ -60,7 +57,7 @@ def shares(context: click.Context, option: click.Parameter, value: str | None) -
 
 
 @click.command()
-@click.option("--source", "name", type=click.Choice(["synthetic", "replay", *LIVE, "x"]),
+@click.option("--source", "name", type=click.Choice(["synthetic", "replay", *KEYLESS, "x"]),
               help="Where tweets come from. Those of bluesky and wikimedia are live and need no key; they go on where "
                    "their last run ended, as far back as the servers have it.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Tweets per second, on a fixed schedule.  "
@@ -103,7 +100,7 @@ def ingest(name: str | None, rate: float | None, speed: float | None, limit: int
         if resume:
             _print_resumed(_resume(settings, middleware, stop, as_json), as_json)
             return
-        if name in LIVE:
+        if name in KEYLESS:
             _end_former(settings, middleware, stop, as_json, str(name))
         run = run or f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
         files = [*paths, *more_paths]
@@ -133,7 +130,7 @@ def _source(settings: Settings, name: str, run: str, files: list[Path], played: 
     if name == "x":
         from ingest.sources.x import SampledStream
         return SampledStream(settings)
-    if name in LIVE:
+    if name in KEYLESS:
         from ingest.sources.live import WINDOW
         from ingest.tail import last_run_us, tail
         return live(settings, name, tail(settings, name, WINDOW), last_run_us(settings, name))
@@ -142,7 +139,7 @@ def _source(settings: Settings, name: str, run: str, files: list[Path], played: 
 
 
 def live(settings: Settings, name: str, archived: Sequence[Payload] = (), since_us: int | None = None) -> Source:
-    """One of LIVE, which goes on behind what was archived, or where that is gone at a time."""
+    """One of KEYLESS, which goes on behind what was archived, or where that is gone at a time."""
     if name == "wikimedia":
         from ingest.sources.wikimedia import Wikimedia
         return Wikimedia(settings, archived, since_us)

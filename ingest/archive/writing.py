@@ -26,6 +26,7 @@ from common.storage.disk import make_folder, needing_room, write_at
 from common.storage.files import sync_folder
 from common.storage.held import Held
 from ingest.manifest import ManifestWriter, manifest_path, read_manifest
+from ingest.sources.base import LIVE
 from ingest.stamp import Archived, read_line
 
 log = logging.getLogger(__name__)
@@ -37,9 +38,6 @@ TIDY_AGAIN_SECONDS = 10.0
 
 TIDY_SECONDS = 60.0
 """How often it is looked, at least, for what is too old."""
-
-LIVE = frozenset(("bluesky", "wikimedia", "x"))
-"""Sources of what people write."""
 
 FILES_PER_AGE = 24
 """Of a live source: a file is closed, at the latest, after this part of the time for which it is kept."""
