@@ -16,9 +16,7 @@ from typing import Any
 
 import click
 
-from cli.options import as_json as json_option
-from cli.options import instance as instance_option
-from cli.options import known
+from cli import options
 from common.process.ending import end_in_time
 from common.settings import Settings
 from common.storage.disk import DiskFull
@@ -38,24 +36,6 @@ GRACE_SECONDS, END_SECONDS = 4.0, 8.0
 """After Ctrl-C: how long it waits for acknowledgements, and when it ends whatever is still going on."""
 
 
-def shares(context: click.Context, option: click.Parameter, value: str | None) -> dict[str, float] | None:
-    """Callback of `--languages`."""
-    if value is None:
-        return None
-    from ingest.sources.realistic.vocabulary import LANGUAGES
-    parts = [part.partition("=") for part in value.replace(" ", "").split(",")]
-    found = {name: share if equals else "1" for name, equals, share in parts}
-    if unknown := [name for name in found if name not in LANGUAGES]:
-        raise click.BadParameter(f"{unknown[0] or 'nothing'}: choose of {', '.join(LANGUAGES)}")
-    try:
-        mix = {name: float(share) for name, share in found.items()}
-    except ValueError as error:
-        raise click.BadParameter(f"{error}: give shares such as en=0.7,de=0.3") from error
-    if not all(0 < share < float("inf") for share in mix.values()):
-        raise click.BadParameter("each share is a number above 0")
-    return mix
-
-
 @click.command()
 @click.option("--source", "name", type=click.Choice(["synthetic", "replay", *KEYLESS, "x"]),
               help="Where tweets come from. Those of bluesky and wikimedia are live and need no key; they go on where "
@@ -71,25 +51,21 @@ def shares(context: click.Context, option: click.Parameter, value: str | None) -
               help="Of a replay: keep each tweet's date, or date it to the moment at which it is sent.")
 @click.option("--seed", type=click.IntRange(min=0), help="Fixes the content of synthetic tweets.  "
               "[default: of the run's name]")
-@click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
-              help="Size of synthetic tweets: about 800 bytes, or 2.5 kB like X's own.")
-@click.option("--workload", type=click.Choice(["realistic", "cached"]), default="realistic", show_default=True,
-              help="Of synthetic tweets: with new words without end, or some hundred sentences again and again.")
-@click.option("--languages", metavar="NAME=SHARE,...", callback=shares,
-              help="Mix of a realistic workload: en, es, pt, ja, in (Indonesian), ko, de, fr.  [default: like X's]")
-@click.option("--odd", default=0.0, show_default=True, type=click.FloatRange(0, 1),
-              help="Share of synthetic tweets that are late, repeated or broken.")
+@options.payload
+@options.workload
+@options.languages
+@options.odd
 @click.option("--run", help="Name of the run.  [default: source and time]")
 @click.option("--resume", is_flag=True, help="Finish the runs whose ingester died, instead of starting one.")
 @click.argument("more_paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
-@instance_option
-@json_option
+@options.instance
+@options.as_json
 def ingest(name: str | None, rate: float | None, speed: float | None, limit: int | None, paths: tuple[Path, ...],
            timestamps: str, run: str | None, resume: bool, more_paths: tuple[Path, ...], instance: str | None,
            as_json: bool, **invented: Any) -> None:
     """Send tweets through the pipeline, from a source or as the rest of an interrupted run."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    settings = known(instance)
+    settings = options.known(instance)
     if bool(name) == resume:
         raise click.UsageError("give either --source or --resume")
     if speed and (rate or name != "replay"):
@@ -106,10 +82,10 @@ def ingest(name: str | None, rate: float | None, speed: float | None, limit: int
         files = [*paths, *more_paths]
         source = _source(settings, str(name), run, files, {"timestamps": timestamps, "speed": speed}, invented)
         rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
-        options = {**source.options(), "rate": rate, "limit": limit}
+        told = {**source.options(), "rate": rate, "limit": limit}
         producer = middleware.data.producer(RAW)  # fails before there is a run, if it fails
         try:
-            manifest = ManifestWriter.create(settings, run, source.name, options)
+            manifest = ManifestWriter.create(settings, run, source.name, told)
         except (DiskFull, RunExists) as error:
             raise click.ClickException(str(error)) from error
         publisher = Publisher(settings, middleware, manifest, producer, stop)

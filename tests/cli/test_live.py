@@ -44,7 +44,7 @@ def host() -> Iterator[Jetstream]:
 @pytest.fixture
 def settings(tmp_path: Path, host: Jetstream, monkeypatch: pytest.MonkeyPatch) -> Settings:
     made = settings_in(tmp_path, bluesky_hosts=host.address)
-    monkeypatch.setattr(cli, "known", lambda _: made)
+    monkeypatch.setattr(cli.options, "known", lambda _: made)
     return made
 
 
