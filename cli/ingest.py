@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -19,12 +21,13 @@ import click
 from cli import options
 from common.process.ending import end_in_time
 from common.settings import Settings
-from common.storage.disk import DiskFull
+from common.storage.disk import DiskFull, make_folder
+from common.storage.files import locked
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter, RunExists, read_manifests
 from ingest.publisher import RESUMABLE, Publisher, Stranded
-from ingest.sources.base import KEYLESS, Payload, Source
+from ingest.sources.base import KEYLESS, LIVE, Payload, Source
 from middleware.driver import Middleware
 from middleware.registry import connect
 
@@ -72,7 +75,7 @@ def ingest(name: str | None, rate: float | None, speed: float | None, limit: int
         raise click.UsageError("--speed is for a replay without --rate")
     stop = threading.Event()
     stop_on_signal(stop)
-    with connect(settings) as middleware:
+    with _alone(settings, name), connect(settings) as middleware:
         if resume:
             _print_resumed(_resume(settings, middleware, stop, as_json), as_json)
             return
@@ -91,6 +94,20 @@ def ingest(name: str | None, rate: float | None, speed: float | None, limit: int
         publisher = Publisher(settings, middleware, manifest, producer, stop)
         result = _drive(settings, source, publisher, manifest, stop, as_json)
     _print([result], as_json)
+
+
+@contextmanager
+def _alone(settings: Settings, name: str | None) -> Iterator[None]:
+    """While this process takes in a live source no other one of the instance does, also where both begin at once."""
+    with ExitStack() as held:
+        if name in LIVE:
+            make_folder(settings.state_dir)
+            try:
+                held.enter_context(locked(settings.state_dir / f"{name}.lock", os.O_CREAT))
+            except BlockingIOError:
+                raise click.ClickException(f"another process of instance {settings.instance} takes in {name} already: "
+                                           "a second one would bring all of it once more") from None
+        yield
 
 
 def _source(settings: Settings, name: str, run: str, files: list[Path], played: Mapping[str, Any],
@@ -154,8 +171,8 @@ def _end_former(settings: Settings, middleware: Middleware, stop: threading.Even
         raise click.Abort
     for run in read_manifests(settings).values():
         if run.source == name and not run.finished:
-            raise click.ClickException(f"the run {run.run} takes in {name} already: another one would bring all of it "
-                                       "once more")
+            raise click.ClickException(f"another process is finishing the run {run.run} of {name}: begin once it has "
+                                       "ended")
 
 
 def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, as_json: bool,
