@@ -19,7 +19,7 @@ from common.slowdown import delay_us, slow_down
 from common.storage.disk import DiskFull
 from common.telemetry.reports import StageTelemetry
 from common.tweets import RAW, STAGES
-from ingest.archive import Archive
+from ingest.archive.writing import Archive
 from ingest.manifest import ManifestWriter
 from ingest.readback import Mark, published
 from ingest.sources.base import KINDS, Payload
