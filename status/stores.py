@@ -22,7 +22,8 @@ from common.tweets import STREAMS
 from consumers.buckets import Buckets
 from deploy.local import stack
 from deploy.local.processes import supervisor
-from ingest import archive, manifest
+from ingest import manifest
+from ingest.archive import bounds
 from middleware.registry import connect
 from search.index import Index
 from search.store import Store
@@ -129,7 +130,7 @@ def of_files(store: str, paths: Iterable[Path], bound: int | None) -> Held:
 
 
 SOURCES = (
-    Source(("archive",), "bytes", lambda settings: [archive.held(settings)]),
+    Source(("archive",), "bytes", lambda settings: [bounds.held(settings)]),
     Source(("manifests",), "rows", lambda settings: [manifest.held(settings)]),
     Source(STREAMS, "bytes", streams),
     Source(("checkpoints", "spark-scratch"), "bytes", of_spark),

@@ -56,8 +56,8 @@ def names(known: tuple[str, ...]) -> Any:
               help="Folder for results.json and report.html.")
 @options.slo_ms
 @options.users
-@options.payload
-@options.workload
+@common_options.payload
+@common_options.workload
 @options.settle
 @options.warm_up
 @options.processes

@@ -27,8 +27,8 @@ from loadgen.stack import running
               help="How long each rate is measured, beside the confirmation.")
 @options.slo_ms
 @options.users
-@options.payload
-@options.workload
+@common_options.payload
+@common_options.workload
 @options.settle
 @options.warm_up
 @options.processes

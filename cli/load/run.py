@@ -24,8 +24,8 @@ from loadgen.stack import ensure_warm, running
               help="How long the interval that is judged lasts; below 60 it is a burst, without a judgement of growth.")
 @options.slo_ms
 @options.users
-@options.payload
-@options.workload
+@common_options.payload
+@common_options.workload
 @options.settle
 @options.warm_up
 @options.processes

@@ -41,8 +41,8 @@ def down(*words: str) -> Result:
 def test_without_a_terminal_nothing_is_removed_unless_told_so(home: Path) -> None:
     file = stored(home)
     refused = down("--wipe")
-    assert refused.exit_code == 2
-    assert "--yes" in refused.output
+    assert refused.exit_code == 1
+    assert f"nothing was touched: --yes removes everything in {file.parent.parent}" in refused.output
     assert file.exists()
     assert down("--wipe", "--yes").exit_code == 0
     assert not file.parent.parent.exists()
