@@ -103,7 +103,7 @@ def _alone(settings: Settings, name: str | None) -> Iterator[None]:
         if name in LIVE:
             make_folder(settings.state_dir)
             try:
-                held.enter_context(locked(settings.state_dir / f"{name}.lock", os.O_CREAT))
+                held.enter_context(locked(settings.state_dir / f".{name}.lock", os.O_CREAT))
             except BlockingIOError:
                 raise click.ClickException(f"another process of instance {settings.instance} takes in {name} already: "
                                            "a second one would bring all of it once more") from None
@@ -171,8 +171,8 @@ def _end_former(settings: Settings, middleware: Middleware, stop: threading.Even
         raise click.Abort
     for run in read_manifests(settings).values():
         if run.source == name and not run.finished:
-            raise click.ClickException(f"another process is finishing the run {run.run} of {name}: begin once it has "
-                                       "ended")
+            raise click.ClickException(f"another process takes in or finishes the run {run.run} of {name}: end it, or "
+                                       "begin once it has ended")
 
 
 def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, as_json: bool,

@@ -64,7 +64,8 @@ class Pipeline(BaseModel):
                     "earlier; invented by a program; null: it is not known"
     )
     source_ended_at: AwareDatetime | None = Field(
-        description="when that source ended, or reported for the last time 15 s ago or earlier; null: it is at work"
+        description="when that source ended, or reported for the last time 15 s ago or earlier; null: it is at work, "
+                    "or is what is pushed"
     )
     source_problem: str | None = Field(
         description="what keeps a live source that is at work from bringing anything, such as a server that is not "

@@ -36,7 +36,8 @@ class StageReading(TypedDict):
 
 
 class Source(NamedTuple):
-    """What was published last. `kind` is None of a source that is not known; `ended_at` (s) while one is at work."""
+    """What was published last. `kind` is None of a source that is not known; `ended_at` (s) while one is at work, and
+    of what is pushed, which comes whenever somebody pushes."""
 
     name: str
     kind: SourceKind | None
@@ -152,7 +153,8 @@ def _source(reports: list[dict[str, Any]], now: float) -> Source | None:
         return None
     runs = [report for report in reports if report["source"] == newest["source"]]
     goes_on = any(not run["ended"] and now - run["at"] < SOURCE_ENDED_SECONDS for run in runs)
-    return Source(newest["source"], newest["kind"], None if goes_on else max(float(run["at"]) for run in runs))
+    ended = not goes_on and newest["kind"] != "pushed"
+    return Source(newest["source"], newest["kind"], newest["at"] if ended else None)
 
 
 def _is_fresh(report: dict[str, Any], now: float) -> bool:

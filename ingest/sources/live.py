@@ -34,6 +34,9 @@ FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 64.0
 HEALTHY_SECONDS = 10.0
 """A connection that lasted for so long works, though nothing new came by it."""
 
+SHORT_ONES = 3
+"""In a row, connections that brought something new and ended sooner work, too: then another server is asked."""
+
 LOOK_SECONDS = 0.5
 """How often a thread that waits looks whether it is to end."""
 
@@ -161,6 +164,7 @@ class Live(Source):
         self._first_at: float | None = None
         self._brought = False
         """Whether anything new came by this connection."""
+        self._short_ones = 0
         self._unheard_since: float | None = time.monotonic()
         self._problem = ""
         self._thread = threading.Thread(target=self._listen, name=self.name, daemon=True)
@@ -231,18 +235,23 @@ class Live(Source):
         if self._first_at is None:
             self._unheard_since = self._unheard_since or time.monotonic()
             self._name_server(why)
-        worked = self._brought or self._has_lasted()
+        worked = self._worked()
         if worked:
             self._backoff.succeeded()
         wait = self._backoff.after_failure()
         log.info("%s: the connection to %s ended (%s); again in %.1f s", self.name, self.server, why, wait)
         if not worked:
+            self._short_ones = 0
             self.give_up_server()
         self._closing.wait(wait)
 
-    def _has_lasted(self) -> bool:
+    def _worked(self) -> bool:
         healthy_s = HEALTHY_SECONDS * self._backoff.scale
-        return self._first_at is not None and time.monotonic() - self._first_at > healthy_s
+        if self._first_at is not None and time.monotonic() - self._first_at > healthy_s:
+            self._short_ones = 0
+            return True
+        self._short_ones += self._brought
+        return self._brought and self._short_ones <= SHORT_ONES
 
     def _name_server(self, why: str) -> None:
         before = self._problem

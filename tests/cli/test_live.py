@@ -91,7 +91,7 @@ def test_it_does_not_go_on_behind_a_run_that_is_being_finished(settings: Setting
     with ManifestWriter.create(settings, "living", "bluesky", {}):
         result = ingest("--source", "bluesky")
     assert result.exit_code == 1
-    assert "another process is finishing the run living of bluesky" in result.output
+    assert "another process takes in or finishes the run living of bluesky" in result.output
     assert list(read_manifests(settings)) == ["living"]
 
 

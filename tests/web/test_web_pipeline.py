@@ -88,10 +88,12 @@ def test_a_source_has_ended_once_none_of_its_runs_goes_on(
     assert (source, kind) == ("bluesky", "live")
     assert ended_at is not None
     assert before < ended_at < time.time()
-    time.sleep(0.01)
+    time.sleep(0.1)
     pushed.close()
     fold_ended(redis, settings.redis_prefix, "published", time.time() + 60)
-    assert told() == ("bluesky", "live", pytest.approx(ended_at, abs=0.01))
+    assert told() == ("bluesky", "live", pytest.approx(ended_at, abs=1e-6))
+    run("http", "http", "pushed", sent=True).close()
+    assert told() == ("http", "pushed", None)
     run("3", "of-my-own", None, sent=True)
     assert told() == ("of-my-own", None, None)
     stages = read_stages(redis, settings.redis_prefix, time.time() + 16)  # as if it had been killed

@@ -675,7 +675,7 @@ export interface components {
             source: string | null;
             /**
              * Source Ended At
-             * @description when that source ended, or reported for the last time 15 s ago or earlier; null: it is at work
+             * @description when that source ended, or reported for the last time 15 s ago or earlier; null: it is at work, or is what is pushed
              */
             source_ended_at: string | null;
             /**

@@ -25,6 +25,8 @@ it('does not call live what has ended, and says when it has', () => {
   expect(told('bluesky', 'live', ended).meaning).not.toContain('write now')
   expect(told('synthetic', 'invented', ended).text).toBe('invented: synthetic, ended 3 min ago')
   expect(told('of-my-own', null, ended).text).toBe('source: of-my-own, ended 3 min ago')
+  const byAnotherClock = new Date(NOW + 60_000).toISOString()
+  expect(told('synthetic', 'invented', byAnotherClock).text).toBe('invented: synthetic, ended just now')
 })
 
 it.each([

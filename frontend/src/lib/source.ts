@@ -22,7 +22,7 @@ export function describeSource(
   if (!endedAt) return { text, meaning }
   const time = Date.parse(endedAt)
   return {
-    text: `${kind === 'live' ? 'was ' : ''}${text}, ended ${formatAgo(time, now)}`,
+    text: `${kind === 'live' ? 'was ' : ''}${text}, ended ${formatAgo(time, Math.max(now, time))}`,
     meaning: `${kind === 'live' ? 'the newest tweets are what people wrote' : meaning}; `
       + `nothing came from there since ${formatExact(time)}`,
   }

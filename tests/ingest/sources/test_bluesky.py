@@ -154,6 +154,16 @@ def test_a_host_that_gives_posts_is_asked_again_however_soon_it_ends_the_connect
         assert other.requests == []
 
 
+def test_a_host_that_ends_every_connection_soon_is_left_for_another() -> None:
+    with (
+        Jetstream(map(commit, range(12)), *[cuts(2)] * 100) as one, Jetstream(map(commit, range(12))) as other,
+        listening(one, other) as source,
+    ):
+        assert ids(take(source, 12)) == of(*range(12))
+        assert len(one.cursors) == live.SHORT_ONES + 1
+        assert len(other.cursors) == 1
+
+
 def test_a_host_that_gives_only_what_came_before_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live, "HEALTHY_SECONDS", 1e6)
     with (
