@@ -9,9 +9,9 @@ import hashlib
 import re
 import unicodedata
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from safetensors.numpy import load
@@ -26,7 +26,7 @@ TABLE_SHA256 = "72d557afe979c7b935effcae306a2f045b4f6e50c5056bbbcfd5eccd3e66646a
 """Of this release's table, as `make encoder` prints it: an index of another table's vectors is made anew."""
 
 CACHED_WORDS = 100_000
-LONGEST_WORD, LONGEST_RUN, LONGEST_PIECE = 64, 512, 16
+LONGEST_WORD, LONGEST_RUN = 64, 512
 """In characters. A longer 'word' is cut into such ones: it is text of a script without spaces, or a run of letters, of
 which LONGEST_RUN tell enough."""
 
@@ -104,17 +104,18 @@ class Encoder:
 class _Words(dict[str, bytes]):
     """Rows of the table, as memory (int32), by whitespace-separated word; found out when they are first asked for.
 
-    In real tweets every fourth word is new, so that is much of the encoder's work: a few look-ups here, where calling a
+    In real tweets every fourth word is new, so that is much of the encoder's work: some look-ups here, where calling a
     tokeniser takes several times as long. Threads may find out the same word twice, to no harm.
     """
 
     def __init__(self, pieces: Sequence[str]) -> None:
         super().__init__()
         self.found_out = 0
-        self._pieces = {piece: np.int32(row).tobytes() for row, piece in enumerate(pieces)}
+        rows = {piece: np.int32(row).tobytes() for row, piece in enumerate(pieces)}
         for piece in pieces:
             if not piece.isascii() and max(piece) < "\u0250":  # as who writes without accents spells it
-                self._pieces.setdefault(_ACCENT.sub("", unicodedata.normalize("NFD", piece)), self._pieces[piece])
+                rows.setdefault(_ACCENT.sub("", unicodedata.normalize("NFD", piece)), rows[piece])
+        self._trie = _trie(rows)
         self._hashed = [np.int32(len(pieces) + number).tobytes() for number in range(HASHED_ROWS)]
 
     def __missing__(self, word: str) -> bytes:
@@ -124,26 +125,40 @@ class _Words(dict[str, bytes]):
         if len(self) >= CACHED_WORDS:
             self.clear()
         self.found_out += 1
-        bare = word.strip(_AROUND)
-        if bare.isascii() and bare.isalpha() and (bare.islower() or bare.istitle()):  # most are
-            part = bare.lower()
-            found = self._pieces.get(part) or self._cut(part)
+        normal = unicodedata.normalize("NFKC", word)
+        bare = normal.strip(_AROUND)
+        part = bare.casefold()
+        if bare.isalpha() and bare[1:] == part[1:]:  # most are: no humps, nothing but letters
+            found = self._cut(part)
         else:
-            parts = _PART.findall(_HUMP.sub(" ", unicodedata.normalize("NFKC", word)))  # #ClimateCrisis is two
-            found = b"".join([self._of_part(part.casefold()) for part in parts])
+            parts = _PART.findall(_HUMP.sub(" ", normal))  # #ClimateCrisis is two
+            found = b"".join([self._cut(each.casefold()) for each in parts])
         self[word] = found
         return found
 
-    def _of_part(self, part: str) -> bytes:
-        return self._pieces.get(part) or self._cut(part)
-
     def _cut(self, part: str) -> bytes:
         """The longest piece that begins the word, then the longest that begins its rest, and so on."""
-        get, rows, begin, length = self._pieces.get, [], 0, len(part)
-        while begin < length:
-            for end in range(min(length, begin + LONGEST_PIECE), begin, -1):
-                if row := get(part[begin:end]):
-                    rows.append(row)
+        rows, rest = [], part
+        while rest:
+            node = self._trie
+            for character in rest:
+                if character not in node:
                     break
-            begin = end  # a character that is no piece is passed over
+                node = node[character]
+            row, length = node[""]
+            rows.append(row)
+            rest = rest[length:]
         return b"".join(rows) or self._hashed[zlib.crc32(part.encode("utf-8", "replace")) % HASHED_ROWS]
+
+
+def _trie(rows: Mapping[str, bytes]) -> dict[str, Any]:
+    """A node by a text's first character, from there by its second, and so on; "" is no character: there a node has row
+    and length of the longest piece on the way to it. Where none is, one character is passed over.
+    """
+    trie: dict[str, Any] = {"": (b"", 1)}
+    for piece in sorted(rows, key=len):  # so that what a new node takes over is final
+        node = trie
+        for character in piece:
+            node = node.setdefault(character, {"": node[""]})
+        node[""] = rows[piece], len(piece)
+    return trie

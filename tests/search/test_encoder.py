@@ -69,6 +69,26 @@ def test_spellings_of_one_word(encoder: Encoder, one: str, other: str) -> None:
     assert similarity(encoder, one, other) == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    ("word", "parts"),
+    [
+        ("footballers", ["football", "er", "s"]),
+        ("footballs", ["football", "s"]),
+        ("(Footer!)", ["foot", "er"]),
+        ("ballfoo", ["ball"]),  # what is no piece is passed over
+        ("elfer…", ["elf", "er"]),
+        ("ÉLAN2", ["élan"]),
+        ("elan", ["élan"]),
+        ("FootBall", ["foot", "ball"]),
+        ("Straße", ["strasse"]),
+    ],
+)
+def test_a_word_is_cut_into_the_longest_pieces_from_its_beginning(word: str, parts: list[str]) -> None:
+    pieces = ["foot", "football", "ball", "er", "s", "elf", "élan", "strasse"]
+    (vector,) = Encoder(np.eye(len(pieces)), pieces).encode([word])
+    assert [pieces[row] for row in np.flatnonzero(vector)] == sorted(parts, key=pieces.index)
+
+
 def test_what_stands_late_in_a_text_without_spaces_is_found(encoder: Encoder) -> None:
     before, topic = "今日は朝から天気がよくて散歩をしながら近所のパン屋に寄って" * 3, "ロケットの打ち上げ"
     assert similarity(encoder, topic, before + topic) > similarity(encoder, topic, before) + 0.1

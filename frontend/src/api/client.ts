@@ -44,8 +44,9 @@ export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
   return get<Pipeline>('/pipeline', {}, signal)
 }
 
-export function fetchSearch(query: string, signal?: AbortSignal): Promise<SearchResult> {
-  return get<SearchResult>('/search', { q: query, limit: String(SEARCH_LIMIT) }, signal)
+/** `lang`: only tweets of this language; empty: of any. */
+export function fetchSearch(query: string, lang: string, signal?: AbortSignal): Promise<SearchResult> {
+  return get<SearchResult>('/search', { q: query, limit: String(SEARCH_LIMIT), ...(lang && { lang }) }, signal)
 }
 
 async function get<Body>(path: string, parameters: Record<string, string>, signal?: AbortSignal): Promise<Body> {

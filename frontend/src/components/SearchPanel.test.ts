@@ -24,10 +24,13 @@ const foundHits = (...hits: ReturnType<typeof hit>[]) =>
   answer.mockImplementation(async () => jsonResponse({ query: 'q', took_ms: 4.2, cached: true, hits }))
 const found = (...texts: string[]) => foundHits(...texts.map(hit))
 
-async function panel(query: string) {
+async function panel(query: string, lang = '') {
   const wrapper = mount(SearchPanel, {
     attachTo: document.body,
-    props: { query, 'onUpdate:query': (value: string) => wrapper.setProps({ query: value }) },
+    props: {
+      query, 'onUpdate:query': (value: string) => wrapper.setProps({ query: value }),
+      lang, 'onUpdate:lang': (value: string) => wrapper.setProps({ lang: value }),
+    },
   })
   await flushPromises()
   return wrapper
@@ -61,6 +64,36 @@ it('asks only when the form is submitted, with the text trimmed', async () => {
   await flushPromises()
   expect(answer.mock.calls[0]![0]).toContain('q=two+words')
   expect(wrapper.text()).toContain('Nothing found for')
+})
+
+it('asks for one language once it is chosen, and for all again', async () => {
+  found()
+  const wrapper = await panel('birds')
+  expect(answer.mock.lastCall![0]).not.toContain('lang')
+  await wrapper.get('select').setValue('de')
+  await flushPromises()
+  expect(answer.mock.lastCall![0]).toContain('q=birds')
+  expect(answer.mock.lastCall![0]).toContain('lang=de')
+  expect(wrapper.get('.empty').text()).toContain('Nothing found for q in German.')
+  await wrapper.get('select').setValue('')
+  await flushPromises()
+  expect(answer.mock.lastCall![0]).not.toContain('lang')
+})
+
+it('shows the language of the URL, be it one that is not offered otherwise', async () => {
+  found()
+  const wrapper = await panel('birds', 'fi')
+  expect(answer.mock.lastCall![0]).toContain('lang=fi')
+  expect(wrapper.get<HTMLOptionElement>('option:checked').element.text).toBe('Finnish')
+})
+
+it('asks again for the language that is shown', async () => {
+  vi.useFakeTimers()
+  foundHits(post('ein Beitrag'))
+  await panel('x', 'de')
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(answer).toHaveBeenCalledTimes(2)
+  expect(answer.mock.lastCall![0]).toContain('lang=de')
 })
 
 it('keeps the last hits when the next search fails, says why, and names the field', async () => {

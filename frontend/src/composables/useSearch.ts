@@ -6,8 +6,9 @@ export type SearchState = 'idle' | 'searching' | 'done' | 'failed'
 /** Posts may be deleted where they were written: those that are shown are asked for again. */
 const REFRESH_MS = 30_000
 
-/** Semantic search for `query`. The last result stays while the next is on its way, and when that fails. */
-export function useSearch(query: Ref<string>) {
+/** Semantic search for `query` in one language, or in any (empty). The last result stays while the next is on its way,
+ * and when that fails. */
+export function useSearch(query: Ref<string>, lang: Ref<string>) {
   const state = ref<SearchState>('idle')
   const result = shallowRef<SearchResult | null>(null)
   const problem = ref<string | null>(null)
@@ -34,7 +35,7 @@ export function useSearch(query: Ref<string>) {
     const { signal } = (asking = new AbortController())
     state.value = 'searching'
     try {
-      result.value = await fetchSearch(q, signal)
+      result.value = await fetchSearch(q, lang.value, signal)
       problem.value = null
       state.value = 'done'
     } catch (error) {
@@ -57,14 +58,14 @@ export function useSearch(query: Ref<string>) {
     if (state.value !== 'done' || !result.value?.hits.some((hit) => hit.url)) return
     const { signal } = asking
     try {
-      const newer = await fetchSearch(result.value.query, signal)
+      const newer = await fetchSearch(result.value.query, lang.value, signal)
       if (!signal.aborted) result.value = newer
     } catch {
       // What is shown stays; the next time may do.
     }
   }
 
-  watch(query, search, { immediate: true })
+  watch([query, lang], search, { immediate: true })
   const refreshing = setInterval(() => void refresh(), REFRESH_MS)
   onScopeDispose(() => {
     cancel()
