@@ -58,6 +58,15 @@ def locked(path: Path, flags: int = 0) -> Iterator[None]:
         os.close(descriptor)
 
 
+def is_held(path: Path) -> bool:
+    """Whether another process holds the file. Raises OSError if there is none."""
+    try:
+        with locked(path):
+            return False
+    except BlockingIOError:
+        return True
+
+
 def sync_folder(folder: Path) -> None:
     """Has the names in the folder on disk."""
     descriptor = os.open(folder, os.O_RDONLY)
