@@ -1,0 +1,30 @@
+"""Which process a number means: ids are given anew once a process is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple, Self
+
+STATE, STARTED = 0, 19
+"""Fields of /proc/PID/stat behind the name, see proc(5)."""
+
+
+class Identity(NamedTuple):
+    """`started` is in clock ticks since the machine was: no later process of the same id has it, whatever becomes of
+    the clock."""
+
+    pid: int
+    started: int
+
+    @classmethod
+    def of(cls, pid: int) -> Self | None:
+        """None if no such process runs."""
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        except (FileNotFoundError, ProcessLookupError):
+            return None
+        fields = stat.rpartition(")")[2].split()
+        return None if fields[STATE] in "ZX" else cls(pid, int(fields[STARTED]))
+
+    def is_running(self) -> bool:
+        return Identity.of(self.pid) == self
