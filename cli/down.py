@@ -10,6 +10,7 @@ import click
 from pydantic import ValidationError
 
 from cli import options
+from cli.chaos.instance import end_abandoned
 from common.process import manager
 from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
 from deploy.local import instances, stack
@@ -45,6 +46,7 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
                    f"{stays}")
     for name in instances.end_leftovers(settings):
         click.echo(f"ended a leftover of the instance: {name}")
+    end_abandoned(settings)  # what guards held that were among them
     if wipe:
         with instances.registry(settings.home):
             shutil.rmtree(settings.instance_dir)

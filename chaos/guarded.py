@@ -1,0 +1,44 @@
+"""A lease, held by a process of its own as long as its command lives, and no longer than it lasts."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from chaos.failure import Refused
+from chaos.lease import Lease, lease_file, undo_abandoned
+from common import modules
+from common.process.child import await_end, python
+from common.settings import Settings
+from common.storage import files
+
+END_SECONDS = 5.0
+"""In which a guard undoes what it has done."""
+
+
+@contextmanager
+def guarded(settings: Settings, lease: Lease) -> Iterator[subprocess.Popen[bytes]]:
+    """Begins the lease, and yields its guard, which ends with it; at the end of the block it is over in any case.
+
+    The guard holds a pipe of this process: whatever kills this one ends the lease. `murmur down` ends a guard with all
+    that belongs to the instance, which it does by the environment. Raises Refused.
+    """
+    with files.log_file(settings.log_dir / "chaos.log", settings.log_max_bytes) as log:
+        guard = subprocess.Popen(
+            python(modules.Chaos.GUARD, str(lease_file(settings.instance_dir, lease.name)), str(lease)),
+            env={**os.environ, "MURMUR_SETTINGS": str(settings.settings_file)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, start_new_session=True,
+        )
+    assert guard.stdin
+    assert guard.stdout
+    try:
+        if not guard.stdout.readline():
+            raise Refused(f"something is already done to {lease.name}, or chaos.log of the instance says what is wrong")
+        yield guard
+    finally:
+        guard.stdin.close()
+        await_end([guard], END_SECONDS)
+        guard.stdout.close()
+        undo_abandoned(settings.instance_dir)  # if somebody has killed it
