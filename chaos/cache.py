@@ -17,8 +17,12 @@ end
 """In one step: what is made anew in between must not go with the rest. ARGV: prefix, what is kept below it."""
 
 
+FLUSH_S = 30.0
+"""In which Redis has done it, whatever it holds."""
+
+
 def flush(settings: Settings) -> None:
     """Of that instance alone, since others may share a Redis elsewhere; what is told of failures stays. Raises
     RedisError."""
-    with connected(settings) as client:
+    with connected(settings, FLUSH_S) as client:
         client.eval(FLUSH, 0, settings.redis_prefix, FAILURES)

@@ -11,5 +11,6 @@ from common.settings import Settings
 ANSWER_S = 2.0
 
 
-def connected(settings: Settings) -> redis.Redis:
-    return redis.Redis.from_url(settings.redis_address, socket_timeout=ANSWER_S, retry=Retry(NoBackoff(), 0))
+def connected(settings: Settings, seconds: float = ANSWER_S) -> redis.Redis:
+    """`seconds`: for each answer."""
+    return redis.Redis.from_url(settings.redis_address, socket_timeout=seconds, retry=Retry(NoBackoff(), 0))

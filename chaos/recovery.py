@@ -68,10 +68,12 @@ class Telemetry:
 
 
 def usual_lag(stages: dict[str, Stage], now: float) -> Limits | None:
+    """None unless tweets come, and have come through every stage of late."""
     found = readings(stages, now)
-    if not found[0]["rate_per_s"] or any(stage["lag_seconds"] is None for stage in found):
+    p95 = {stage["name"]: stage["latency_ms"]["p95"] for stage in found}
+    if not found[0]["rate_per_s"] or None in p95.values():
         return None
-    return {stage["name"]: (stage["latency_ms"]["p95"] or 0.0) / 1000 + WRITE_SECONDS for stage in found}
+    return {name: (latency or 0.0) / 1000 + WRITE_SECONDS for name, latency in p95.items()}
 
 
 def has_caught_up(stages: dict[str, Stage], limits: Limits, since: float, now: float) -> bool:

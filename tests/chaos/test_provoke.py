@@ -1,0 +1,86 @@
+"""Failures of processes under a real process manager, and what is told of them; Redis is one of the processes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import psutil
+import pytest
+from redis import Redis
+
+from chaos.failure import LONGEST_S, Failure, Refused
+from chaos.provoke import Outcome, leased, names, provoke
+from chaos.record import FAILURES, Record
+from common.settings import Port, Settings
+from tests.deploy.conftest import Start, start  # noqa: F401
+from tests.deploy.processes.supervised import running
+from tests.stack import eventually
+from tests.web.conftest import free_port
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    found = Settings(home=tmp_path, instance="one", port_base=free_port() - Port.REDIS)
+    found.log_dir.mkdir(parents=True)
+    return found
+
+
+@pytest.fixture
+def instance(settings: Settings, start: Start) -> Settings:  # noqa: F811
+    """One of Redis and a process that stores nothing."""
+    server = f"exec redis-server --port {settings.port(Port.REDIS)} --save '' --dir {settings.instance_dir}"
+    start(redis=server, nginx="exec sleep 300")
+    eventually("both run", lambda: running(settings) == {"redis", "nginx"}, 30)
+    return settings
+
+
+def provoked(settings: Settings, failure: Failure) -> tuple[list[Record], Outcome]:
+    told: list[Record] = []
+    return told, provoke(settings, failure, None, told.append)
+
+
+def kept(settings: Settings) -> list[dict[str, object]]:
+    with Redis.from_url(settings.redis_address) as client:
+        return [json.loads(record) for record in client.lrange(f"{settings.redis_prefix}{FAILURES}", 0, -1)]
+
+
+def test_a_killed_process_is_back_when_it_answers_anew(instance: Settings) -> None:
+    told, outcome = provoked(instance, Failure("kill", "redis"))
+    assert told[0].pid
+    assert not psutil.pid_exists(told[0].pid)
+    assert outcome.record.back_after_s is not None
+    assert outcome.record.caught_up_after_s is None
+    assert (outcome.flows, outcome.has_recovered) == (False, True)
+    assert kept(instance) == [outcome.record.as_json()]
+
+
+def test_a_pause_is_told_with_its_end(instance: Settings) -> None:
+    told, outcome = provoked(instance, Failure("pause", "nginx", 0.5))
+    assert told[0].until_us
+    assert told[0].until_us - told[0].at_us == 500_000
+    assert outcome.record.until_us
+    assert outcome.record.until_us >= told[0].at_us + 400_000
+    assert kept(instance) == [outcome.record.as_json()]
+
+
+def test_a_process_that_the_process_manager_does_not_know_is_refused_with_those_that_it_does(
+    instance: Settings
+) -> None:
+    assert names(instance) == ["nginx", "redis"]
+    with pytest.raises(Refused, match="no process 'sshd'; there are nginx, redis"):
+        provoked(instance, Failure("kill", "sshd"))
+
+
+def test_a_disk_is_filled_only_if_it_is_of_its_own(instance: Settings) -> None:
+    (instance.instance_dir / "redis").mkdir()
+    with pytest.raises(Refused, match="would fill the disk of all instances"):
+        provoked(instance, Failure("fill-disk", "redis", 5.0))
+    with pytest.raises(Refused, match="nginx stores nothing in a folder of its own"):
+        provoked(instance, Failure("fill-disk", "nginx", 5.0))
+    assert kept(instance) == []
+
+
+def test_no_lease_is_longer_than_the_bound(settings: Settings) -> None:
+    with pytest.raises(Refused, match="60 s at most"):
+        leased(settings, Failure("pause", "redis", LONGEST_S + 1))
