@@ -13,14 +13,16 @@ from common.storage import files
 
 @contextmanager
 def experimenting(settings: Settings) -> Iterator[None]:
-    """Holds the instance. Raises BlockingIOError if another process does."""
+    """Holds the instance alone. Raises BlockingIOError if another experiment runs on it, or somebody disturbs it."""
     with files.locked(_file(settings), os.O_CREAT):
         yield
 
 
-def is_experimented_on(settings: Settings) -> bool:
-    path = _file(settings)
-    return path.exists() and files.is_held(path)
+@contextmanager
+def disturbing(settings: Settings) -> Iterator[None]:
+    """Keeps experiments from the instance, which several may do at once. Raises BlockingIOError if one runs on it."""
+    with files.locked(_file(settings), os.O_CREAT, shared=True):
+        yield
 
 
 def _file(settings: Settings) -> Path:

@@ -78,7 +78,7 @@ def running(settings: Settings) -> Iterator[Instance]:
         try:
             stack.enter_context(experimenting(settings))
         except BlockingIOError as error:
-            raise Busy(f"another experiment runs on instance {settings.instance}") from error
+            raise Busy(f"another experiment, or `murmur chaos`, runs on instance {settings.instance}") from error
         yield found
 
 

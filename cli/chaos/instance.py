@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
 import click
 
 from chaos.failure import Refused
 from chaos.lease import undo_abandoned
 from cli import options
-from common.experiments import is_experimented_on
+from common.experiments import disturbing
 from common.settings import Settings
 
 
-def chosen(name: str | None) -> Settings:
-    """Raises Refused while an experiment runs on it, which asks `chaos` itself for what it means to provoke."""
+@contextmanager
+def chosen(name: str | None) -> Iterator[Settings]:
+    """No experiment begins on it during the block. Raises Refused while one runs."""
     settings = options.known(name)
     end_abandoned(settings)
-    if is_experimented_on(settings):
-        raise Refused(f"an experiment runs on instance {settings.instance}, and would take this for its own")
-    return settings
+    with ExitStack() as held:
+        try:
+            held.enter_context(disturbing(settings))
+        except BlockingIOError as error:
+            raise Refused(f"an experiment runs on instance {settings.instance}, and would take this for its own"
+                          ) from error
+        yield settings
 
 
 def end_abandoned(settings: Settings) -> None:

@@ -23,19 +23,19 @@ AUDIT_SECONDS = 300.0
 
 def series(instance: str | None, seed: int, seconds: float, as_json: bool) -> None:
     """Ends with the audit's status, or with 1 if that is 0 and something had not recovered."""
-    settings = chosen(instance)
-    processes = names(settings)
 
     def say(line: str) -> None:
         if not as_json:
             click.echo(line)
 
-    say(f"seed {seed}: {', '.join(processes)}")
-    outcomes = run(settings, schedule(seed, processes), seconds, tell=lambda record: say(begun(record)),
-                   ended=lambda outcome: say(f"  {recovered(outcome)}"))
-    rows = table([outcome.record for outcome in outcomes])
-    say(f"\n{as_table(rows)}\n")
-    status, found = audited(settings)
+    with chosen(instance) as settings:
+        processes = names(settings)
+        say(f"seed {seed}: {', '.join(processes)}")
+        outcomes = run(settings, schedule(seed, processes), seconds, tell=lambda record: say(begun(record)),
+                       ended=lambda outcome: say(f"  {recovered(outcome)}"))
+        rows = table([outcome.record for outcome in outcomes])
+        say(f"\n{as_table(rows)}\n")
+        status, found = audited(settings)
     if as_json:
         click.echo(json.dumps({
             "seed": seed, "failures": [outcome.record.as_json() for outcome in outcomes],

@@ -81,13 +81,13 @@ def fill_disk(name: str, seconds: float, instance: str | None, as_json: bool) ->
 
 def run(failure: Failure, instance: str | None, as_json: bool) -> None:
     """One failure, told as it goes; ends with 1 if the instance has not recovered."""
-    settings = chosen(instance)
 
     def tell(record: Record) -> None:
         if not as_json:
             click.echo(begun(record))
 
-    outcome = provoke(settings, failure, Telemetry(settings).usual(), tell)
+    with chosen(instance) as settings:
+        outcome = provoke(settings, failure, Telemetry(settings).usual(), tell)
     click.echo(str(outcome.record) if as_json else recovered(outcome))
     if not outcome.has_recovered:
         raise click.exceptions.Exit(1)

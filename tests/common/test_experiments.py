@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from common.experiments import experimenting, is_experimented_on
+from common.experiments import disturbing, experimenting
 from common.settings import Settings
 from tests.stack import ROOT
 
@@ -26,18 +26,25 @@ with experimenting(Settings(home=sys.argv[1])):
 def test_an_instance_is_held_until_the_experiment_ends_however_it_does(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     settings.instance_dir.mkdir(parents=True)
-    assert not is_experimented_on(settings)
     experiment = subprocess.Popen([sys.executable, "-c", HOLD, str(tmp_path)], stdin=subprocess.PIPE,
                                   stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
     try:
         assert experiment.stdout
         assert experiment.stdout.readline() == b"held\n"
-        assert is_experimented_on(settings)
-        with pytest.raises(BlockingIOError), experimenting(settings):
-            pytest.fail("there are two")
+        for hold in (experimenting, disturbing):
+            with pytest.raises(BlockingIOError), hold(settings):
+                pytest.fail("there are two")
     finally:
         experiment.kill()
         experiment.communicate()
-    assert not is_experimented_on(settings)
     with experimenting(settings):
-        assert is_experimented_on(settings)
+        pass
+
+
+def test_several_may_disturb_it_and_no_experiment_begins_meanwhile(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    settings.instance_dir.mkdir(parents=True)
+    with disturbing(settings), disturbing(settings), pytest.raises(BlockingIOError), experimenting(settings):
+        pytest.fail("it has begun")
+    with experimenting(settings):
+        pass

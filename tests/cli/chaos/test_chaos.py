@@ -13,6 +13,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from chaos.lease import Lease, lease_file
+from chaos.provoke import Outcome
+from chaos.record import Record
+from cli.chaos import single
 from cli.main import murmur
 from common.experiments import experimenting
 from common.process.identity import Identity
@@ -40,6 +43,20 @@ def test_an_experiment_is_not_disturbed(settings: Settings) -> None:
             assert result.exit_code == 1
             assert "an experiment runs on instance default" in result.output
     assert "not running" in run("kill", "spark").output
+
+
+def test_no_experiment_begins_while_a_command_is_at_work(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def provoke(*_: object) -> Outcome:
+        with pytest.raises(BlockingIOError), experimenting(settings):
+            pytest.fail("it has begun")
+        return Outcome(Record(1, "kill", "spark", 7, back_after_s=2.1), flows=False)
+
+    monkeypatch.setattr(single, "provoke", provoke)
+    result = run("kill", "spark")
+    assert result.exit_code == 0, result.output
+    assert "back after 2.1 s" in result.output
+    with experimenting(settings):
+        pass
 
 
 @pytest.mark.parametrize(("words", "said"), [
