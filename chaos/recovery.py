@@ -22,7 +22,7 @@ PATIENCE_S = 180.0
 """How long either is waited for."""
 
 QUIET_S = 20.0
-"""So long after a failure nothing may come yet though a source is at work: it has to find its server again."""
+"""So long after a failure nothing may come yet: a source may have died with it, and be started again."""
 
 Limits = Mapping[str, float]
 """By stage, by how many seconds it lags as usual: the p95 of its latency over the last 30 s, and the age of a report.
@@ -50,7 +50,7 @@ class Telemetry:
 
     def await_caught_up(self, limits: Limits, since: float) -> CaughtUp:
         """Returns when every stage lags no more than within its limit, with tweets that were sent after `since`; or
-        when none come, or PATIENCE_S is over."""
+        when all runs have ended, or PATIENCE_S is over."""
         while (now := time.time()) < since + PATIENCE_S:
             stages = self._read(now)
             if has_caught_up(stages, limits, since, now):
@@ -86,9 +86,12 @@ def has_caught_up(stages: dict[str, Stage], limits: Limits, since: float, now: f
 
 
 def is_quiet(stages: dict[str, Stage], now: float) -> bool:
-    """Whether nothing comes, and nothing is on its way."""
-    found = readings(stages, now)
-    return not found[0]["rate_per_s"] and not any(stage["lag_events"] for stage in found)
+    """Whether nothing comes any more since all runs have ended, and nothing is on its way. A source that is held up has
+    not ended, and what is unknown is not quiet."""
+    published = stages.get(PUBLISHED)
+    if not published or not published.ended or published.problem or published.rate != 0:
+        return False
+    return all(stage["lag_events"] == 0 for stage in readings(stages, now))
 
 
 def await_back(settings: Settings, process: Process, killed_pid: int, killed_at: float) -> float | None:

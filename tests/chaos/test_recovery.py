@@ -21,19 +21,21 @@ NOW = 1_800_000_000.0
 US = 1_000_000
 
 
-def stage(sent: float, latency_ms: int = 0, rate: float | None = 100.0, spans: list[list[int]] | None = None) -> Stage:
+def stage(sent: float, latency_ms: int = 0, rate: float | None = 100.0, spans: list[list[int]] | None = None,
+          ended: bool = False, problem: str = "") -> Stage:
     """One that has completed what was sent until `sent` seconds before NOW."""
     histogram = new_histogram()
     if latency_ms:
         histogram.record_value(latency_ms)
-    return Stage(total=1, extra=Counter(), sent_high_us=round((NOW - sent) * US), source="synthetic", problem="",
-                 passed_on={}, spans=spans or [], rate=rate, latencies=histogram)
+    return Stage(total=1, extra=Counter(), sent_high_us=round((NOW - sent) * US), source="synthetic", problem=problem,
+                 passed_on={}, spans=spans or [], rate=rate, ended=ended, latencies=histogram)
 
 
-def stages(rate: float | None = 100.0, published: float = 0.1, **behind: float) -> dict[str, Stage]:
+def stages(rate: float | None = 100.0, published: float = 0.1, ended: bool = False, problem: str = "",
+           **behind: float) -> dict[str, Stage]:
     """Tweets were sent all the time until `published` seconds before NOW; each stage is `behind` by so many."""
     spans = [[round((NOW - 60) * US), round((NOW - published) * US), 6000]]
-    found = {"published": stage(published, 50, rate, spans)}
+    found = {"published": stage(published, 50, rate, spans, ended, problem)}
     return found | {name: stage(behind.get(name, 1.0), 1500) for name in STAGES[1:]}
 
 
@@ -75,11 +77,26 @@ def test_what_is_unknown_has_not_caught_up() -> None:
     assert not has_caught_up({"published": known["published"]}, LIMITS, since=NOW - 5, now=NOW)
 
 
-def test_it_is_quiet_when_nothing_comes_and_nothing_is_on_its_way() -> None:
-    assert is_quiet(stages(rate=0.0, published=6.0, enriched=6.0, ranked=6.0, searchable=6.0), NOW)
-    assert is_quiet({}, NOW)
-    assert not is_quiet(stages(rate=0.0, published=1.0, searchable=6.0), NOW)
+PASSED = {"published": 6.0, "enriched": 6.0, "ranked": 6.0, "searchable": 6.0}
+
+
+def test_it_is_quiet_when_all_runs_have_ended_and_nothing_is_on_its_way() -> None:
+    assert is_quiet(stages(0.0, ended=True, **PASSED), NOW)
+    assert not is_quiet(stages(0.0, ended=True, published=1.0, searchable=6.0), NOW)
     assert not is_quiet(stages(), NOW)
+
+
+def test_a_source_that_is_held_up_makes_nothing_quiet() -> None:
+    assert not is_quiet(stages(0.0, **PASSED), NOW)
+    assert not is_quiet(stages(0.0, ended=True, problem="the host is not reached", **PASSED), NOW)
+
+
+def test_what_is_unknown_is_not_quiet() -> None:
+    quiet = stages(0.0, ended=True, **PASSED)
+    assert not is_quiet({}, NOW)
+    assert not is_quiet(stages(None, ended=True, **PASSED), NOW)
+    for name in STAGES:
+        assert not is_quiet({other: one for other, one in quiet.items() if other != name}, NOW)
 
 
 @pytest.fixture
@@ -110,7 +127,21 @@ def test_where_none_come_any_more_nobody_waits(
     settings: Settings, told: list[StageTelemetry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(recovery, "QUIET_S", 1.0)
-    assert Telemetry(settings).await_caught_up(LIMITS, time.time()) == CaughtUp(None, flows=False)
+    since = time.time()
+    for one in told:
+        one.record([round((since - 1) * US)])
+        one.close()
+    assert Telemetry(settings).await_caught_up(LIMITS, since) == CaughtUp(None, flows=False)
+
+
+def test_a_source_that_has_fallen_silent_is_waited_for(
+    settings: Settings, told: list[StageTelemetry], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "QUIET_S", 0.5)
+    monkeypatch.setattr(recovery, "PATIENCE_S", 3.0)
+    for one in told:
+        one.save()
+    assert Telemetry(settings).await_caught_up(LIMITS, time.time()) == CaughtUp(None, flows=True)
 
 
 def test_a_redis_that_does_not_answer_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
