@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -77,11 +75,14 @@ class _Account:
 
 def _kill(settings: Settings, failure: Failure, account: _Account) -> float | None:
     """When the process is back, in seconds since the epoch; None if it is not."""
-    pid, process = running(settings, failure.name).pid, stack.process(settings, failure.name)
+    found, process = running(settings, failure.name), stack.process(settings, failure.name)
     at = time.time()
-    os.kill(pid, signal.SIGKILL)
-    account.begin(Record(_us(at), failure.what, failure.name, pid))
-    if back := await_back(settings, process, pid, at):
+    try:
+        found.kill()
+    except ProcessLookupError as error:
+        raise Refused(f"{failure.name} has ended by itself") from error
+    account.begin(Record(_us(at), failure.what, failure.name, found.pid))
+    if back := await_back(settings, process, found.pid, at):
         account.add(back_after_s=_seconds_between(_us(at), _us(back)))
     return back
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import signal
 from pathlib import Path
 from typing import NamedTuple, Self
 
@@ -28,3 +31,13 @@ class Identity(NamedTuple):
 
     def is_running(self) -> bool:
         return Identity.of(self.pid) == self
+
+    def kill(self) -> None:
+        """By SIGKILL, and no other process that has its id meanwhile. Raises ProcessLookupError if it is gone."""
+        descriptor = os.pidfd_open(self.pid)
+        try:
+            if not self.is_running():
+                raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        finally:
+            os.close(descriptor)
