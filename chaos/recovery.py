@@ -11,6 +11,7 @@ import redis
 
 from chaos.connection import connected
 from common.process import manager
+from common.process.identity import is_group
 from common.settings import Settings
 from common.telemetry.reports import PUBLISHED, WRITE_SECONDS
 from common.telemetry.stages import Stage, read_stages, readings
@@ -97,12 +98,17 @@ def is_quiet(stages: dict[str, Stage], now: float) -> bool:
 def await_back(settings: Settings, process: Process, killed_pid: int, killed_at: float) -> float | None:
     """When the process runs anew and does its work, in seconds since the epoch: None if it does not within PATIENCE_S.
 
-    What its predecessor had told until it was killed does not count. Raises NotRunning.
+    Neither what its predecessor had told until it was killed counts, nor what that has left running: workers answer
+    until they find their parent gone. Raises NotRunning.
     """
     while time.time() < killed_at + PATIENCE_S:
         with suppress(manager.NotAnswering):
-            info = manager.ask(settings).getProcessInfo(process.name)
-            if info["pid"] not in (0, killed_pid) and is_ready(process, max(info["start"], killed_at)):
+            if not is_group(killed_pid) and _is_anew(settings, process, killed_pid, killed_at):
                 return time.time()
         time.sleep(POLL_S)
     return None
+
+
+def _is_anew(settings: Settings, process: Process, killed_pid: int, killed_at: float) -> bool:
+    info = manager.ask(settings).getProcessInfo(process.name)
+    return info["pid"] not in (0, killed_pid) and is_ready(process, max(info["start"], killed_at))

@@ -41,3 +41,12 @@ class Identity(NamedTuple):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         finally:
             os.close(descriptor)
+
+
+def is_group(pid: int) -> bool:
+    """Whether anything is left of the process group that the process of this id led."""
+    try:
+        os.killpg(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True

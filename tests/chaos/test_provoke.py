@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -12,6 +14,9 @@ from redis import Redis
 from chaos.failure import LONGEST_S, Failure, Refused
 from chaos.provoke import Outcome, leased, names, provoke
 from chaos.record import FAILURES, Record
+from chaos.recovery import await_back
+from common.process import manager
+from common.process.identity import Identity, is_group
 from common.settings import Port, Settings
 from tests.deploy.conftest import Start, start  # noqa: F401
 from tests.deploy.processes.supervised import running
@@ -53,6 +58,21 @@ def test_a_killed_process_is_back_when_it_answers_anew(instance: Settings) -> No
     assert outcome.record.caught_up_after_s is None
     assert (outcome.flows, outcome.has_recovered) == (False, True)
     assert kept(instance) == [outcome.record.as_json()]
+
+
+def test_what_a_killed_process_has_left_running_does_not_answer_for_the_next(
+    settings: Settings, start: Start,  # noqa: F811
+) -> None:
+    """As the workers of a web server do until they find their parent gone."""
+    (process,) = start(web="sleep 4 & exec sleep 300")
+    eventually("it runs", lambda: running(settings) == {"web"}, 30)
+    found = Identity.of(manager.ask(settings).getProcessInfo("web")["pid"])
+    assert found
+    at = time.time()
+    found.kill()
+    back = await_back(settings, replace(process, ready=lambda started: True), found.pid, at)
+    assert back
+    assert not is_group(found.pid)
 
 
 def test_a_pause_is_told_with_its_end(instance: Settings) -> None:
