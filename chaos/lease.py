@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from chaos import disk
-from common.process.identity import Identity
+from common.process.identity import Identity, groups_of_session
 from common.storage import files
 
 STEP_S = 0.1
@@ -80,10 +80,12 @@ class Lease:
         has_ended(max(0.0, until - time.monotonic()))
 
     def _signal(self, number: signal.Signals) -> None:
-        """To its process group, which may outlive it: as long as that is there, no other process is given its id."""
+        """To all of its session, in which Spark's workers have a process group of their own. A session may outlive its
+        leader: as long as it is there, no other process is given its id."""
         if Identity.of(self.process.pid) in (self.process, None):
-            with suppress(ProcessLookupError):
-                os.killpg(self.process.pid, number)
+            for group in groups_of_session(self.process.pid):
+                with suppress(ProcessLookupError):
+                    os.killpg(group, number)
 
 
 def lease_file(instance_dir: Path, name: str) -> Path:

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import NamedTuple, Self
 
-STATE, STARTED = 0, 19
+STATE, GROUP, SESSION, STARTED = 0, 2, 3, 19
 """Fields of /proc/PID/stat behind the name, see proc(5)."""
 
 
@@ -22,12 +22,8 @@ class Identity(NamedTuple):
     @classmethod
     def of(cls, pid: int) -> Self | None:
         """None if no such process runs."""
-        try:
-            stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
-        except (FileNotFoundError, ProcessLookupError):
-            return None
-        fields = stat.rpartition(")")[2].split()
-        return None if fields[STATE] in "ZX" else cls(pid, int(fields[STARTED]))
+        fields = _stat(pid)
+        return cls(pid, int(fields[STARTED])) if fields else None
 
     def is_running(self) -> bool:
         return Identity.of(self.pid) == self
@@ -41,6 +37,22 @@ class Identity(NamedTuple):
             signal.pidfd_send_signal(descriptor, signal.SIGKILL)
         finally:
             os.close(descriptor)
+
+
+def groups_of_session(pid: int) -> set[int]:
+    """Process groups of the session that the process of this id leads, or led."""
+    running = (_stat(int(folder.name)) for folder in Path("/proc").glob("[0-9]*"))
+    return {int(fields[GROUP]) for fields in running if fields and int(fields[SESSION]) == pid}
+
+
+def _stat(pid: int) -> list[str] | None:
+    """The fields of /proc/PID/stat behind the name; None if no such process runs."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[STATE] in "ZX" else fields
 
 
 def is_group(pid: int) -> bool:

@@ -20,12 +20,14 @@ from chaos import disk
 from chaos.failure import Refused
 from chaos.guarded import guarded
 from chaos.lease import Lease, lease_file, read, registered, undo_abandoned
-from common.process.identity import Identity
+from common.process.identity import Identity, groups_of_session
 from common.settings import Settings
 from tests.stack import ROOT, eventually
 
 BUSY = "while True: pass"
 PARENT = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {BUSY!r}])"
+OWN_GROUP = PARENT.replace(")", ", process_group=0)")
+"""As Spark starts its workers in Python."""
 
 
 @pytest.fixture
@@ -49,10 +51,8 @@ def start() -> Iterator[Start]:
 
     yield start
     for process in started:
-        try:
-            os.killpg(process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            continue
+        for group in groups_of_session(process.pid):
+            os.killpg(group, signal.SIGKILL)
         process.wait()
 
 
@@ -92,8 +92,9 @@ def test_a_pause_ends_at_once_with_the_block(settings: Settings, start: Start) -
     assert time.monotonic() - began < lease_s / 2
 
 
-def test_what_a_process_has_started_pauses_with_it(settings: Settings, start: Start) -> None:
-    process = start(sys.executable, "-c", PARENT)
+@pytest.mark.parametrize("script", [PARENT, OWN_GROUP])
+def test_what_a_process_has_started_pauses_with_it(settings: Settings, start: Start, script: str) -> None:
+    process = start(sys.executable, "-c", script)
     (child,) = eventually("it has a child", lambda: psutil.Process(process.pid).children(), 10)
     with guarded(settings, pause(process)):
         await_stopped(child.pid)
@@ -196,11 +197,13 @@ def test_another_process_of_the_same_id_is_not_touched(settings: Settings, start
     assert is_stopped(process.pid)
 
 
-def test_what_a_dead_process_has_started_goes_on(start: Start) -> None:
-    process = start(sys.executable, "-c", PARENT)
+@pytest.mark.parametrize("script", [PARENT, OWN_GROUP])
+def test_what_a_dead_process_has_started_goes_on(start: Start, script: str) -> None:
+    process = start(sys.executable, "-c", script)
     (child,) = eventually("it has a child", lambda: psutil.Process(process.pid).children(), 10)
     lease = pause(process)
-    os.killpg(process.pid, signal.SIGSTOP)
+    for pid in (process.pid, child.pid):
+        os.kill(pid, signal.SIGSTOP)
     process.kill()
     process.wait()
     lease.undo()
