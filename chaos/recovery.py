@@ -96,12 +96,13 @@ def is_quiet(stages: dict[str, Stage], now: float) -> bool:
 
 
 def await_back(settings: Settings, process: Process, killed_pid: int, killed_at: float) -> float | None:
-    """When the process runs anew and does its work, in seconds since the epoch: None if it does not within PATIENCE_S.
+    """When the process runs anew and does its work, in seconds since the epoch: None if it does not within PATIENCE_S,
+    or within the longer time that its start may take.
 
     Neither what its predecessor had told until it was killed counts, nor what that has left running: workers answer
     until they find their parent gone. Raises NotRunning.
     """
-    while time.time() < killed_at + PATIENCE_S:
+    while time.time() < killed_at + max(PATIENCE_S, process.ready_seconds):
         with suppress(manager.NotAnswering):
             if not is_group(killed_pid) and _is_anew(settings, process, killed_pid, killed_at):
                 return time.time()

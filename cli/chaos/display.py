@@ -25,7 +25,7 @@ def recovered(outcome: Outcome) -> str:
     parts = []
     if record.what == "kill":
         if record.back_after_s is None:
-            return f"not back after {PATIENCE_S:.0f} s"
+            return "not back in time"
         parts.append(f"back after {record.back_after_s:.1f} s")
     if not outcome.flows:
         parts.append("nothing flows")

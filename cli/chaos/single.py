@@ -31,7 +31,8 @@ def lasting(default: str) -> Callable[[Any], Any]:
 def kill(name: str, instance: str | None, as_json: bool) -> None:
     """Kill process NAME (SIGKILL), and wait until it is back and all stages have caught up.
 
-    It is back when it runs anew and answers as `murmur up` asks it. Ends with 1 if either takes more than 3 minutes.
+    It is back when it runs anew and answers as `murmur up` asks it. Ends with 1 if either takes more than 3 minutes,
+    or the former more than `murmur up` gives it.
     """
     run(Failure("kill", name), instance, as_json)
 

@@ -11,6 +11,7 @@ import psutil
 import pytest
 from redis import Redis
 
+from chaos import recovery
 from chaos.failure import LONGEST_S, Failure, Refused
 from chaos.provoke import Outcome, leased, names, provoke
 from chaos.record import FAILURES, Record
@@ -73,6 +74,19 @@ def test_what_a_killed_process_has_left_running_does_not_answer_for_the_next(
     back = await_back(settings, replace(process, ready=lambda started: True), found.pid, at)
     assert back
     assert not is_group(found.pid)
+
+
+def test_a_process_has_the_time_that_its_start_may_take(
+    settings: Settings, start: Start, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
+    monkeypatch.setattr(recovery, "PATIENCE_S", 0.0)
+    (process,) = start(web="exec sleep 300")
+    eventually("it runs", lambda: running(settings) == {"web"}, 30)
+    found = Identity.of(manager.ask(settings).getProcessInfo("web")["pid"])
+    assert found
+    at = time.time()
+    found.kill()
+    assert await_back(settings, replace(process, ready=lambda started: True), found.pid, at)
 
 
 def test_a_pause_is_told_with_its_end(instance: Settings) -> None:
