@@ -18,6 +18,10 @@ class Refused(Exception):
     """A failure that is not provoked; the message says why."""
 
 
+class NotHeld(Exception):
+    """What was to last has ended before its time; the message says why."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """`seconds` is how long it lasts, at most LONGEST_S, and 0 for what only happens; `share` is the part of that time

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chaos import cache, disk
-from chaos.failure import LONGEST_S, Failure, Refused
+from chaos.failure import LONGEST_S, Failure, NotHeld, Refused
 from chaos.guarded import guarded
 from chaos.lease import Lease
 from chaos.record import Record, keep
@@ -22,13 +22,17 @@ from deploy.local import stack
 
 @dataclass(frozen=True)
 class Outcome:
-    """`flows`: whether tweets came, without which nobody knows when all had caught up."""
+    """`flows`: whether tweets came, without which nobody knows when all had caught up. `problem`: what kept the failure
+    from its end, or anybody from seeing it; empty if nothing did."""
 
     record: Record
     flows: bool
+    problem: str = ""
 
     @property
     def has_recovered(self) -> bool:
+        if self.problem:
+            return False
         is_back = self.record.what != "kill" or self.record.back_after_s is not None
         return is_back and (self.record.caught_up_after_s is not None or not self.flows)
 
@@ -44,8 +48,13 @@ def provoke(settings: Settings, failure: Failure, limits: Limits | None, tell: T
     """
     begin = {"kill": _kill, "flush-cache": _flush}.get(failure.what, _hold)
     account = _Account(settings, tell)
-    recovers_at = begin(settings, failure, account)
     flows = limits is not None
+    try:
+        recovers_at = begin(settings, failure, account)
+    except (NotHeld, manager.NotRunning) as error:
+        if not account.has_begun:
+            raise
+        return Outcome(account.record, flows, str(error))
     if limits and recovers_at:
         at, flows = Telemetry(settings).await_caught_up(limits, recovers_at)
         if at:
@@ -101,7 +110,9 @@ def _hold(settings: Settings, failure: Failure, account: _Account) -> float:
         with guarded(settings, lease) as guard:
             at = time.time()
             account.begin(Record(_us(at), failure.what, failure.name, lease.process.pid, _us(at + lease.seconds)))
-            guard.wait()
+            if status := guard.wait():
+                raise NotHeld(f"it has ended before its time: the guard of {failure.name} ended with {status}, see "
+                              "`murmur logs chaos`")
     finally:  # on Ctrl-C, too
         ended = time.time()
         if account.has_begun:

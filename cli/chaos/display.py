@@ -22,6 +22,8 @@ def begun(record: Record) -> str:
 def recovered(outcome: Outcome) -> str:
     """Such as "back after 2.1 s, caught up after 6.4 s"."""
     record = outcome.record
+    if outcome.problem:
+        return outcome.problem
     parts = []
     if record.what == "kill":
         if record.back_after_s is None:

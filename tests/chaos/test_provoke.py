@@ -16,6 +16,7 @@ from chaos.failure import LONGEST_S, Failure, Refused
 from chaos.provoke import Outcome, leased, names, provoke
 from chaos.record import FAILURES, Record
 from chaos.recovery import await_back
+from common import modules
 from common.process import manager
 from common.process.identity import Identity, is_group
 from common.settings import Port, Settings
@@ -96,6 +97,19 @@ def test_a_pause_is_told_with_its_end(instance: Settings) -> None:
     assert outcome.record.until_us
     assert outcome.record.until_us >= told[0].at_us + 400_000
     assert kept(instance) == [outcome.record.as_json()]
+
+
+def test_a_pause_whose_guard_is_killed_has_not_been_held_to_its_end(instance: Settings) -> None:
+    def kill_guard(record: Record) -> None:
+        (guard,) = (child for child in psutil.Process().children() if modules.Chaos.GUARD in child.cmdline())
+        guard.kill()
+
+    outcome = provoke(instance, Failure("pause", "nginx", 30.0), None, kill_guard)
+    assert "before its time: the guard of nginx ended with -9" in outcome.problem
+    assert not outcome.has_recovered
+    assert kept(instance) == [outcome.record.as_json()]
+    assert outcome.record.pid
+    assert psutil.Process(outcome.record.pid).status() != psutil.STATUS_STOPPED
 
 
 def test_a_process_that_the_process_manager_does_not_know_is_refused_with_those_that_it_does(

@@ -30,6 +30,10 @@ def test_how_it_has_recovered(record: Record, flows: bool, expected: str) -> Non
     assert recovered(Outcome(record, flows)) == expected
 
 
+def test_what_went_wrong_once_it_had_begun() -> None:
+    assert recovered(Outcome(PAUSE, False, "it has ended before its time")) == "it has ended before its time"
+
+
 def test_the_table() -> None:
     lines = as_table([Row("spark", "kill", 2, Spread(8.5, 9.0), Spread(None, None))]).splitlines()
     assert lines[-1].split() == ["spark", "kill", "2", "8.5", "/", "9.0", "-"]
