@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from common.storage.disk import NO_ROOM
@@ -17,9 +17,11 @@ def filling(folder: Path) -> Path:
     return folder / ".chaos-filling"
 
 
-def is_apart(folder: Path, instance_dir: Path) -> bool:
-    """Whether the folder has a file system of its own, beside the one on which all instances lie."""
-    return folder.stat().st_dev != instance_dir.parent.stat().st_dev
+def shares_with(folder: Path, others: Iterable[Path]) -> Path | None:
+    """One of the others, of those that there are, which lies on the same file system; None if that is the folder's own.
+    """
+    device = folder.stat().st_dev
+    return next((other for other in others if other.exists() and other.stat().st_dev == device), None)
 
 
 def fill(folder: Path, has_ended: Callable[[], bool]) -> None:

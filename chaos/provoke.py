@@ -136,9 +136,11 @@ def disk_of_its_own(settings: Settings, name: str) -> Path:
     folder = stack.process(settings, name).data
     if folder is None or not folder.is_dir():
         raise Refused(f"{name} stores nothing in a folder of its own")
-    if not disk.is_apart(folder, settings.instance_dir):
-        raise Refused(f"{folder} is on the same file system as {settings.instance_dir.parent}: filling it would fill "
-                      "the disk of all instances. Mount one of its own there")
+    ours = (settings.instance_dir.parent, settings.instance_dir, settings.state_dir, settings.log_dir)
+    others = (one.data for one in stack.processes(settings) if one.name != name and one.data)
+    if other := disk.shares_with(folder, (*ours, *others)):
+        raise Refused(f"{folder} is on the same file system as {other}: filling it would fill the disk of others, too. "
+                      "Mount one of its own there")
     return folder
 
 

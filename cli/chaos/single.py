@@ -75,7 +75,7 @@ def flush_cache(instance: str | None, as_json: bool) -> None:
 def fill_disk(name: str, seconds: float, instance: str | None, as_json: bool) -> None:
     """Fill the disk of what process NAME stores.
 
-    Only if that is a file system of its own: one that the folder of all instances is not on.
+    Only if that is a file system of its own: one on which nothing else of an instance lies.
     """
     run(Failure("fill-disk", name, seconds), instance, as_json)
 

@@ -240,7 +240,7 @@ from common.settings import Settings
 from tests.stack import eventually
 settings, lease = Settings(home=sys.argv[1], instance="one"), Lease.parsed(sys.argv[2])
 folder = Path(lease.folder)
-assert disk.is_apart(folder, settings.instance_dir)
+assert disk.shares_with(folder, [settings.instance_dir.parent]) is None
 with guarded(settings, lease):
     eventually("there is no room", lambda: os.statvfs(folder).f_bavail == 0, 10)
 assert os.statvfs(folder).f_bavail > 0
@@ -260,5 +260,6 @@ def test_a_disk_is_full_for_a_while(settings: Settings, start: Start, tmp_path: 
     assert done.returncode == 0, done.stderr
 
 
-def test_a_folder_on_the_disk_of_all_instances_is_not_apart(settings: Settings) -> None:
-    assert not disk.is_apart(settings.log_dir, settings.instance_dir)
+def test_a_folder_on_the_disk_of_all_instances_shares_it(settings: Settings) -> None:
+    there_is_none = settings.home / "none"
+    assert disk.shares_with(settings.log_dir, [there_is_none, settings.home]) == settings.home

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +25,7 @@ from common.process.identity import Identity, is_group
 from common.settings import Port, Settings
 from tests.deploy.conftest import Start, start  # noqa: F401
 from tests.deploy.processes.supervised import running
-from tests.stack import eventually
+from tests.stack import ROOT, eventually
 from tests.web.conftest import free_port
 
 
@@ -122,11 +125,45 @@ def test_a_process_that_the_process_manager_does_not_know_is_refused_with_those_
 
 def test_a_disk_is_filled_only_if_it_is_of_its_own(instance: Settings) -> None:
     (instance.instance_dir / "redis").mkdir()
-    with pytest.raises(Refused, match="would fill the disk of all instances"):
+    with pytest.raises(Refused, match="would fill the disk of others"):
         provoked(instance, Failure("fill-disk", "redis", 5.0))
     with pytest.raises(Refused, match="nginx stores nothing in a folder of its own"):
         provoked(instance, Failure("fill-disk", "nginx", 5.0))
     assert kept(instance) == []
+
+
+DISKS = """
+import subprocess, sys
+import pytest
+from chaos.failure import Refused
+from chaos.provoke import disk_of_its_own
+from common.settings import Settings
+
+def refused_for(other):
+    with pytest.raises(Refused, match=f"the same file system as {other}:"):
+        disk_of_its_own(settings, "redis")
+
+settings = Settings(home=sys.argv[1], instance="one", middleware="kafka")
+folder = settings.instance_dir / "redis"
+subprocess.run(["mount", "-t", "tmpfs", "none", folder], check=True)
+assert disk_of_its_own(settings, "redis") == folder
+for other in (settings.state_dir, settings.log_dir, settings.state_dir / "milvus"):
+    subprocess.run(["mount", "--bind", folder, other], check=True)
+    refused_for(other)
+    subprocess.run(["umount", other], check=True)
+subprocess.run(["mount", "-t", "tmpfs", "none", settings.instance_dir], check=True)
+folder.mkdir()
+refused_for(settings.instance_dir)
+"""
+
+
+def test_a_disk_that_others_are_on_too_is_not_filled(settings: Settings) -> None:
+    """Each beside the one of all instances, and seen by this test's process alone."""
+    for folder in (settings.instance_dir / "redis", settings.instance_dir / "kafka" / "milvus"):
+        folder.mkdir(parents=True)
+    done = subprocess.run(["unshare", "--mount", sys.executable, "-c", DISKS, str(settings.home)], cwd=ROOT,
+                          env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def test_no_lease_is_longer_than_the_bound(settings: Settings) -> None:
