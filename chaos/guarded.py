@@ -39,6 +39,8 @@ def guarded(settings: Settings, lease: Lease) -> Iterator[subprocess.Popen[bytes
         yield guard
     finally:
         guard.stdin.close()
-        await_end([guard], END_SECONDS)
-        guard.stdout.close()
-        undo_abandoned(settings.instance_dir)  # if somebody has killed it
+        try:
+            await_end([guard], END_SECONDS)
+        finally:  # on a second Ctrl-C, too, which kills it
+            guard.stdout.close()
+            undo_abandoned(settings.instance_dir)

@@ -17,6 +17,7 @@ import psutil
 import pytest
 
 from chaos import disk
+from chaos import guarded as guarding
 from chaos.failure import Refused
 from chaos.guarded import guarded
 from chaos.lease import Lease, lease_file, read, registered, undo_abandoned
@@ -180,6 +181,29 @@ def test_a_command_undoes_what_its_killed_guard_has_left(settings: Settings, sta
     with guarded(settings, pause(process)) as guard:
         await_stopped(process.pid)
         guard.kill()
+    assert goes_on(process.pid)
+
+
+def test_a_command_that_is_interrupted_once_more_undoes_what_it_holds(
+    settings: Settings, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = start()
+
+    def interrupted(guards: list[subprocess.Popen[bytes]], seconds: float) -> None:
+        for guard in guards:
+            guard.kill()
+            guard.wait()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(guarding, "await_end", interrupted)
+
+    def hold() -> None:
+        with guarded(settings, pause(process)) as guard:
+            await_stopped(process.pid)
+            guard.send_signal(signal.SIGSTOP)  # else it might be faster
+
+    with pytest.raises(KeyboardInterrupt):
+        hold()
     assert goes_on(process.pid)
 
 
