@@ -12,9 +12,9 @@ PIECES = (64 << 20, 1 << 20, 1 << 12)
 """Bytes that the file grows by, the smaller ones once there is no room for a larger one."""
 
 
-def filling(folder: Path) -> Path:
-    """The file that takes the room."""
-    return folder / ".chaos-filling"
+def filling(folder: Path, name: str) -> Path:
+    """The file that takes the room, for the process of that name: several may store in one folder."""
+    return folder / f".chaos-filling-{name}"
 
 
 def shares_with(folder: Path, others: Iterable[Path]) -> Path | None:
@@ -24,9 +24,9 @@ def shares_with(folder: Path, others: Iterable[Path]) -> Path | None:
     return next((other for other in others if other.exists() and other.stat().st_dev == device), None)
 
 
-def fill(folder: Path, has_ended: Callable[[], bool]) -> None:
-    """Leaves no room in it, unless it is to end before."""
-    descriptor = os.open(filling(folder), os.O_WRONLY | os.O_CREAT, 0o600)
+def fill(file: Path, has_ended: Callable[[], bool]) -> None:
+    """Leaves no room where the file is, unless it is to end before."""
+    descriptor = os.open(file, os.O_WRONLY | os.O_CREAT, 0o600)
     try:
         size = 0
         for piece in PIECES:

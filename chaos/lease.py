@@ -59,9 +59,13 @@ class Lease:
     def undo(self) -> None:
         """May be called at any time, again and again."""
         if self.folder:
-            disk.filling(Path(self.folder)).unlink(missing_ok=True)
+            self._filling.unlink(missing_ok=True)
         else:
             self._signal(signal.SIGCONT)
+
+    @property
+    def _filling(self) -> Path:
+        return disk.filling(Path(self.folder), self.name)
 
     def _hold_back(self, has_ended: HasEnded) -> None:
         until = time.monotonic() + self.seconds
@@ -76,7 +80,7 @@ class Lease:
 
     def _fill(self, has_ended: HasEnded) -> None:
         until = time.monotonic() + self.seconds
-        disk.fill(Path(self.folder), lambda: has_ended(0) or time.monotonic() > until)
+        disk.fill(self._filling, lambda: has_ended(0) or time.monotonic() > until)
         has_ended(max(0.0, until - time.monotonic()))
 
     def _signal(self, number: signal.Signals) -> None:

@@ -284,6 +284,16 @@ def test_a_disk_is_full_for_a_while(settings: Settings, start: Start, tmp_path: 
     assert done.returncode == 0, done.stderr
 
 
+def test_the_end_of_a_lease_leaves_what_that_of_another_process_fills(start: Start, tmp_path: Path) -> None:
+    first = replace(pause(start()), what="fill-disk", name="segment-store", folder=str(tmp_path))
+    other = disk.filling(tmp_path, "segment-store-2")
+    other.touch()
+    first.undo()
+    assert other.exists()
+    replace(first, name="segment-store-2").undo()
+    assert not other.exists()
+
+
 def test_a_folder_on_the_disk_of_all_instances_shares_it(settings: Settings) -> None:
     there_is_none = settings.home / "none"
     assert disk.shares_with(settings.log_dir, [there_is_none, settings.home]) == settings.home
