@@ -9,6 +9,7 @@ import sys
 import click
 from pydantic import ValidationError
 
+from chaos.guarded import end_guards
 from cli import options
 from cli.chaos.instance import end_abandoned
 from common.process import manager
@@ -32,6 +33,8 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
         return
     if wipe and not yes:
         confirm(settings)
+    end_guards(settings)
+    end_abandoned(settings)  # what is paused ends only when it is killed
     stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
     try:
         if manager.is_running(settings):
@@ -46,7 +49,6 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
                    f"{stays}")
     for name in instances.end_leftovers(settings):
         click.echo(f"ended a leftover of the instance: {name}")
-    end_abandoned(settings)  # what guards held that were among them
     if wipe:
         with instances.registry(settings.home):
             shutil.rmtree(settings.instance_dir)
