@@ -25,6 +25,9 @@ PATIENCE_S = 180.0
 QUIET_S = 20.0
 """So long after a failure nothing may come yet: a source may have died with it, and be started again."""
 
+USUAL_S = 5.0
+"""How long it is asked what is usual."""
+
 Limits = Mapping[str, float]
 """By stage, by how many seconds it lags as usual: the p95 of its latency over the last 30 s, and the age of a report.
 """
@@ -48,6 +51,13 @@ class Telemetry:
         """None while nothing flows, or nobody tells."""
         now = time.time()
         return usual_lag(self._read(now), now)
+
+    def await_usual(self) -> Limits | None:
+        """The same; asked for a few seconds, in which Redis or a stage may be busy."""
+        until = time.monotonic() + USUAL_S
+        while (limits := self.usual()) is None and time.monotonic() < until:
+            time.sleep(POLL_S)
+        return limits
 
     def await_caught_up(self, limits: Limits, since: float) -> CaughtUp:
         """Returns when every stage lags no more than within its limit, with tweets that were sent after `since`; or

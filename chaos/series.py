@@ -39,16 +39,15 @@ def run(settings: Settings, planned: Iterable[Planned], seconds: float, tell: Te
     """Begins failures for so many seconds, each once all have caught up from the one before; the last one's outcome
     tells if they have not, and then no other follows.
 
-    What all lag within as usual is measured before the first: later the last 30 s are never as usual.
+    What all lag within as usual is measured once, before the first: later the last 30 s are never as usual.
     """
+    limits = Telemetry(settings).await_usual()
     until = time.monotonic() + seconds
-    telemetry, limits = Telemetry(settings), None
     outcomes: list[Outcome] = []
     for each in planned:
         if time.monotonic() + each.after_s > until:
             break
         time.sleep(each.after_s)
-        limits = limits or telemetry.usual()
         outcomes.append(provoke(settings, each.failure, limits, tell))
         ended(outcomes[-1])
         if not outcomes[-1].has_recovered:

@@ -123,6 +123,15 @@ def test_tweets_that_were_sent_since_and_have_passed_all_stages(settings: Settin
     assert since <= caught_up.at < since + 30
 
 
+def test_what_is_usual_is_asked_for_until_it_is_told(settings: Settings, told: list[StageTelemetry]) -> None:
+    """Of the rate the last two seconds are not known yet."""
+    assert Telemetry(settings).usual() is None
+    now = time.time()
+    for one in told:
+        one.record([round(now * US)])
+    assert Telemetry(settings).await_usual()
+
+
 def test_where_none_come_any_more_nobody_waits(
     settings: Settings, told: list[StageTelemetry], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +155,7 @@ def test_a_source_that_has_fallen_silent_is_waited_for(
 
 def test_a_redis_that_does_not_answer_tells_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(recovery, "PATIENCE_S", 0.5)
+    monkeypatch.setattr(recovery, "USUAL_S", 0.5)
     away = Settings(redis_url="redis://127.0.0.1:1/0", instance="hurt")
-    assert Telemetry(away).usual() is None
+    assert Telemetry(away).await_usual() is None
     assert Telemetry(away).await_caught_up(LIMITS, time.time()) == CaughtUp(None, flows=True)
