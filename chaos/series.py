@@ -7,12 +7,26 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from chaos.failure import What
+import redis
+
+from chaos.failure import Failure, Refused, What
 from chaos.provoke import Outcome, Tell, provoke
 from chaos.record import Record
 from chaos.recovery import Telemetry
 from chaos.schedule import Planned
+from common.process import manager
 from common.settings import Settings
+
+
+@dataclass(frozen=True)
+class NotProvoked:
+    """A failure that was planned and did not begin."""
+
+    failure: Failure
+    why: str
+
+    def as_json(self) -> dict[str, str]:
+        return {"what": self.failure.what, "name": self.failure.name, "why": self.why}
 
 
 @dataclass(frozen=True)
@@ -35,24 +49,28 @@ class Row:
 
 
 def run(settings: Settings, planned: Iterable[Planned], seconds: float, tell: Tell,
-        ended: Callable[[Outcome], None]) -> list[Outcome]:
+        ended: Callable[[Outcome | NotProvoked], None]) -> list[Outcome | NotProvoked]:
     """Begins failures for so many seconds, each once all have caught up from the one before; the last one's outcome
-    tells if they have not, and then no other follows.
+    tells if they have not, and then no other follows. One that cannot begin is left out: its process may be away.
 
     What all lag within as usual is measured once, before the first: later the last 30 s are never as usual.
     """
     limits = Telemetry(settings).await_usual()
     until = time.monotonic() + seconds
-    outcomes: list[Outcome] = []
+    found: list[Outcome | NotProvoked] = []
     for each in planned:
         if time.monotonic() + each.after_s > until:
             break
         time.sleep(each.after_s)
-        outcomes.append(provoke(settings, each.failure, limits, tell))
-        ended(outcomes[-1])
-        if not outcomes[-1].has_recovered:
+        try:
+            outcome: Outcome | NotProvoked = provoke(settings, each.failure, limits, tell)
+        except (Refused, manager.NotRunning, manager.NotAnswering, redis.RedisError) as error:
+            outcome = NotProvoked(each.failure, str(error))
+        found.append(outcome)
+        ended(outcome)
+        if isinstance(outcome, Outcome) and not outcome.has_recovered:
             break
-    return outcomes
+    return found
 
 
 def table(records: Sequence[Record]) -> list[Row]:

@@ -38,7 +38,8 @@ def chaos(context: click.Context, seed: int | None, seconds: float | None, insta
 
     Without a command, --for provokes a series: kills, pauses, slowed processes and the loss of what Redis holds, the
     same for the same seed and processes, each once all stages have caught up from the one before. It ends with a table
-    and an audit, and with the status of `murmur audit`, or with 1 if something had not recovered.
+    and an audit, and with the status of `murmur audit`, or with 1 if something had not recovered or
+    could not be provoked.
 
     Refused while an experiment runs on the instance (`murmur load`).
     """

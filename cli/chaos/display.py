@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from chaos.provoke import Outcome
 from chaos.record import Record
 from chaos.recovery import PATIENCE_S
-from chaos.series import Row, Spread
+from chaos.series import NotProvoked, Row, Spread
 
 BEGUN = {"kill": "is killed", "pause": "is paused", "slow": "is slowed", "flush-cache": "has lost what it held",
          "fill-disk": "has no room on its disk"}
@@ -36,6 +36,10 @@ def recovered(outcome: Outcome) -> str:
     else:
         parts.append(f"caught up after {record.caught_up_after_s:.1f} s")
     return ", ".join(parts)
+
+
+def not_provoked(found: NotProvoked) -> str:
+    return f"{found.failure.what} of {found.failure.name} is left out: {found.why}"
 
 
 def as_table(rows: Sequence[Row]) -> str:

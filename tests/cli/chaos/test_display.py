@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from chaos.failure import Failure
 from chaos.provoke import Outcome
 from chaos.record import Record
-from chaos.series import Row, Spread
-from cli.chaos.display import as_table, begun, recovered
+from chaos.series import NotProvoked, Row, Spread
+from cli.chaos.display import as_table, begun, not_provoked, recovered
 
 KILL = Record(1_000_000, "kill", "spark", 7, back_after_s=2.1, caught_up_after_s=6.4)
 PAUSE = Record(1_000_000, "pause", "spark", 7, until_us=11_000_000)
@@ -32,6 +33,11 @@ def test_how_it_has_recovered(record: Record, flows: bool, expected: str) -> Non
 
 def test_what_went_wrong_once_it_had_begun() -> None:
     assert recovered(Outcome(PAUSE, False, "it has ended before its time")) == "it has ended before its time"
+
+
+def test_what_was_left_out() -> None:
+    assert not_provoked(NotProvoked(Failure("kill", "spark"), "spark does not run")) == (
+        "kill of spark is left out: spark does not run")
 
 
 def test_the_table() -> None:
