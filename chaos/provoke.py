@@ -29,6 +29,10 @@ class Outcome:
     flows: bool
     problem: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        problem = {"problem": self.problem} if self.problem else {}
+        return {**self.record.as_json(), "flows": self.flows, "recovered": self.has_recovered, **problem}
+
     @property
     def has_recovered(self) -> bool:
         if self.problem:

@@ -39,7 +39,7 @@ def series(instance: str | None, seed: int, seconds: float, as_json: bool) -> No
         status, found = audited(settings)
     if as_json:
         click.echo(json.dumps({
-            "seed": seed, "failures": [outcome.record.as_json() for outcome in outcomes],
+            "seed": seed, "failures": [outcome.as_json() for outcome in outcomes],
             "not_provoked": [end.as_json() for end in ends if not isinstance(end, Outcome)],
             "processes": [asdict(row) for row in rows], "audit": found,
         }))

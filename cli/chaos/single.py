@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -89,6 +90,6 @@ def run(failure: Failure, instance: str | None, as_json: bool) -> None:
 
     with chosen(instance) as settings:
         outcome = provoke(settings, failure, Telemetry(settings).usual(), tell)
-    click.echo(str(outcome.record) if as_json else recovered(outcome))
+    click.echo(json.dumps(outcome.as_json()) if as_json else recovered(outcome))
     if not outcome.has_recovered:
         raise click.exceptions.Exit(1)

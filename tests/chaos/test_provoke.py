@@ -61,7 +61,7 @@ def test_a_killed_process_is_back_when_it_answers_anew(instance: Settings) -> No
     assert not psutil.pid_exists(told[0].pid)
     assert outcome.record.back_after_s is not None
     assert outcome.record.caught_up_after_s is None
-    assert (outcome.flows, outcome.has_recovered) == (False, True)
+    assert outcome.as_json() == {**outcome.record.as_json(), "flows": False, "recovered": True}
     assert kept(instance) == [outcome.record.as_json()]
 
 

@@ -43,4 +43,5 @@ def test_a_series_is_that_of_its_seed_and_loses_nothing(instance: Stack) -> None
     settings = instance.settings()
     with redis.Redis.from_url(settings.redis_address) as client:
         kept = client.lrange(f"{settings.redis_prefix}{FAILURES}", 0, -1)
+    assert all(one.pop("flows") and one.pop("recovered") for one in failures)
     assert [json.loads(record) for record in kept] == failures[::-1]
