@@ -44,7 +44,10 @@ class Lease:
     def parsed(cls, text: str) -> Self:
         """Raises ValueError."""
         told = json.loads(text)
-        return cls(**{**told, "process": Identity(*told["process"])})
+        try:
+            return cls(**{**told, "process": Identity(*told["process"])})
+        except (TypeError, KeyError) as error:
+            raise ValueError(f"no lease: {text}") from error
 
     def __str__(self) -> str:
         return json.dumps(asdict(self))

@@ -254,6 +254,14 @@ def test_a_file_that_was_not_written_whole_tells_of_none(settings: Settings, sta
             zip(("pid", "started"), json.loads(path.read_text())["process"], strict=True))
 
 
+@pytest.mark.parametrize("text", ["null", "{}", "[1]", '{"process": 7}', '{"process": [7, 7], "who": "else"}'])
+def test_a_file_that_tells_of_something_else_tells_of_none(settings: Settings, text: str) -> None:
+    path = lease_file(settings.instance_dir, "sleeper")
+    path.parent.mkdir()
+    path.write_text(text)
+    assert undo_abandoned(settings.instance_dir) == []
+
+
 FILLED = """
 import os, sys
 from pathlib import Path
