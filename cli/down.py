@@ -8,7 +8,9 @@ import shutil
 import click
 from pydantic import ValidationError
 
+from chaos.guarded import end_guards
 from cli import options
+from cli.chaos.instance import end_abandoned
 from common.process import manager
 from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
 from deploy.local import instances, stack
@@ -31,6 +33,8 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
     if wipe:
         options.confirm(f"Remove everything that instance {settings.instance} stored in {settings.instance_dir}"
                         f"{elsewhere(settings)}?", f"removes everything in {settings.instance_dir}", yes)
+    end_guards(settings)
+    end_abandoned(settings)  # what is paused ends only when it is killed
     stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
     try:
         if manager.is_running(settings):

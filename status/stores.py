@@ -106,8 +106,8 @@ def of_spark(settings: Settings) -> Iterable[Held]:
     yield of_files("spark-scratch", (settings.state_dir / "spark").rglob("*"), None)
 
 
-LOGS_ASIDE = 3
-"""Of processes that no process manager starts: `load` of generators and audits, `users`, `class-data`."""
+LOGS_ASIDE = 4
+"""Of processes that no process manager starts: `load` of generators and audits, `users`, `class-data`, `chaos`."""
 
 
 def logs(settings: Settings) -> Iterable[Held]:

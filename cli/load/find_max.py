@@ -45,7 +45,7 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
 
     Ends with 0 if a rate passed, with 3 if all experiments were broken, and with 1 otherwise.
     """
-    found = running(common_options.known(instance))
+    found = click.get_current_context().with_resource(running(common_options.known(instance)))
     spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload, workload,  # type: ignore[arg-type]
                 users=users, processes=processes)
     folder = out or Path(f"load-{datetime.now():%Y%m%d-%H%M%S}")

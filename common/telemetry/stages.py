@@ -67,6 +67,9 @@ class Stage:
     """First and last `sent_at_us`, and number, of the events that were published in one second; published only."""
 
     rate: float | None
+    ended: bool
+    """Whether all of its processes said that they ended: of *published*, all runs."""
+
     latencies: HdrHistogram
 
 
@@ -128,6 +131,7 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
         passed_on={},
         spans=[span for report in reports for span in report["spans"]],
         rate=None,
+        ended=all(report["ended"] for report in reports),
         latencies=new_histogram(),
     )
     # The current second is not over, and of the one before a report that is a second old may lack the end.
