@@ -78,6 +78,7 @@ def test_what_a_killed_process_has_left_running_does_not_answer_for_the_next(
     back = await_back(settings, replace(process, ready=lambda started: True), found.pid, at)
     assert back
     assert not is_group(found.pid)
+    eventually("it runs again", lambda: running(settings) == {"web"}, 30)
 
 
 def test_a_process_has_the_time_that_its_start_may_take(
@@ -91,6 +92,7 @@ def test_a_process_has_the_time_that_its_start_may_take(
     at = time.time()
     found.kill()
     assert await_back(settings, replace(process, ready=lambda started: True), found.pid, at)
+    eventually("it runs again", lambda: running(settings) == {"web"}, 30)  # one that just starts may outlive its end
 
 
 def test_a_pause_is_told_with_its_end(instance: Settings) -> None:
