@@ -5,13 +5,17 @@ Nothing that a user sees may be twice because of them: *ranked*, *stored* and *i
 
 from __future__ import annotations
 
-import xmlrpc.client
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from dataclasses import replace
 
+import redis
+
 from audit.ledgers.run import Finding
-from common.process import manager
 from common.settings import Settings
+from common.telemetry import reports
+from common.telemetry.stages import read_stages
 from common.tweets import ENRICHED
 from ingest.manifest import Manifest
 from middleware.registry import connect
@@ -20,19 +24,23 @@ from middleware.spark import SparkBinding
 LAG_US = 120 * 1_000_000
 """How long after the end of a run Spark may still be at its events, having died meanwhile."""
 
+REDIS_TIMEOUT_S = 5.0
+
 
 def tolerate(settings: Settings, enriched: Finding, runs: Iterable[Manifest], repeats: Mapping[str, int]) -> Finding:
     """*enriched* with the legitimate ones of its `duplicated` as `repeated`. `repeats`: by run.
 
-    How often Spark died cannot be known: it counts as once, and only for runs that it can have been at.
+    Only deaths of Spark that it has reported count, which it does where its process runs, and only for runs that it can
+    have been at. Raises RedisError.
     """
     if not enriched.duplicated:
         return enriched
     with connect(settings) as middleware:
         binding = middleware.spark.binding(ENRICHED)
-    started_us = spark_started_us(settings)
-    hit = sum(repeats[run.run] for run in runs if started_us is not None and was_going_on(run, started_us))
-    repeated = legitimate(hit, binding, settings.max_events_per_trigger)
+    of_runs = [(run, [at for at in spark_starts_us(settings) if was_going_on(run, at)]) for run in runs]
+    deaths = len({at for _, starts in of_runs for at in starts})
+    hit = sum(repeats[run.run] for run, starts in of_runs if starts)
+    repeated = legitimate(hit, deaths, binding, settings.max_events_per_trigger)
     detail = {**enriched.detail, "repeated": repeated} if repeated else enriched.detail
     return replace(enriched, duplicated=enriched.duplicated - repeated, detail=detail)
 
@@ -42,18 +50,16 @@ def was_going_on(run: Manifest, at_us: int) -> bool:
     return run.started_at_us < at_us and (not run.finished or at_us < run.changed_at_us + LAG_US)
 
 
-def legitimate(repeats: int, binding: SparkBinding, max_events: int | None) -> int:
-    """How many of the repeats one death of Spark explains: a micro-batch at most."""
+def legitimate(repeats: int, deaths: int, binding: SparkBinding, max_events: int | None) -> int:
+    """How many of the repeats so many deaths of Spark explain: a micro-batch each at most."""
     if binding.exactly_once:
         return 0
     batch = max_events or binding.batch_events
-    return repeats if batch is None else min(repeats, batch)
+    return repeats if batch is None else min(repeats, deaths * batch)
 
 
-def spark_started_us(settings: Settings) -> int | None:
-    """When Spark's process was started, in µs since the epoch; None if it does not run."""
-    try:
-        info = manager.ask(settings).getProcessInfo("spark")
-    except (manager.NotRunning, manager.NotAnswering, xmlrpc.client.Error):
-        return None
-    return int(info["start"] * 1_000_000) if info["pid"] else None
+def spark_starts_us(settings: Settings) -> list[int]:
+    """When Spark's process was started, in µs since the epoch. Raises RedisError."""
+    with closing(redis.Redis.from_url(settings.redis_address, socket_timeout=REDIS_TIMEOUT_S)) as client:
+        stages = read_stages(client, settings.redis_prefix, time.time())
+    return stages[reports.ENRICHED].starts_us if reports.ENRICHED in stages else []

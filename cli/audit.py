@@ -14,6 +14,7 @@ from audit.process import NotJudged, auditing
 from cli.options import as_json as json_option
 from cli.options import instance as instance_option
 from cli.options import known
+from common.settings import Settings
 from ingest.manifest import read_manifests
 
 GRACE_SECONDS = 2.0
@@ -51,15 +52,12 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
     Where Spark's sink is at least once and Spark was restarted since the run began, repeats of enriched events, a
     micro-batch at most, are shown as `repeated` and are not twice; behind that stage they must not be seen.
     """
-    until = time.monotonic() + timeout
     settings = known(instance)
     manifests = read_manifests(settings)
     if run and run not in manifests:
         raise click.ClickException(f"there is no run {run!r}; known: {', '.join(manifests) or 'none'}")
     try:
-        with auditing(settings, "head", timeout) as process:
-            process.follows(until - time.monotonic())
-            stages = process.stages([run] if run else None, until - time.monotonic(), GRACE_SECONDS)
+        stages = judged(settings, [run] if run else None, timeout)
     except NotJudged as error:
         if as_json:
             click.echo(json.dumps({"not_judged": str(error)}))
@@ -67,6 +65,14 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
         sys.exit(NOT_JUDGED)
     click.echo(json.dumps({"stages": stages}) if as_json else as_text(stages))
     sys.exit(status(stages))
+
+
+def judged(settings: Settings, runs: list[str] | None, timeout: float) -> dict[str, dict[str, Any]]:
+    """Findings of the runs, or of all, by stage. Raises NotJudged."""
+    until = time.monotonic() + timeout
+    with auditing(settings, "head", timeout) as process:
+        process.follows(until - time.monotonic())
+        return process.stages(runs, until - time.monotonic(), GRACE_SECONDS)
 
 
 def status(stages: dict[str, dict[str, Any]]) -> int:

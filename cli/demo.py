@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
-from cli.ingest import LIVE
 from common import modules
 from common.process.child import ends_with_parent, python
 from common.settings import Settings
 from deploy.local import checkout
+from ingest.sources.base import KEYLESS
 
 SYNTHETIC = "synthetic"
-SOURCES = (SYNTHETIC, *LIVE)
+SOURCES = (SYNTHETIC, *KEYLESS)
 RATE = 100
 FIRST_TWEET_SECONDS = 180
 LOOK_SECONDS = 0.5
@@ -52,11 +52,11 @@ def main(arguments: Sequence[str]) -> int:
         murmur("up")
         url = Settings.load().url
         page = f"\n  The page: {url}\n\nCtrl-C stops everything; the data stays."
-        if name in LIVE:  # whose first tweet may take long
+        if name in KEYLESS:  # whose first tweet may take long
             print(page, flush=True)
         source = feed(name)
         await_first_tweet(url, name, source)
-        if name not in LIVE:
+        if name not in KEYLESS:
             print(page, flush=True)
         status = source.wait()
         print(ended(name), file=sys.stderr)
@@ -74,7 +74,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def feed(name: str) -> subprocess.Popen[bytes]:
     """Starts the source. What a live one has to say is seen on the terminal, such as that no server answers."""
-    is_live = name in LIVE
+    is_live = name in KEYLESS
     print(f"feeding what {name} sends" if is_live else f"feeding {RATE} synthetic tweets a second", flush=True)
     words = ["--json"] if is_live else ["--rate", str(RATE)]  # without a line of progress each second
     return subprocess.Popen(
@@ -121,7 +121,7 @@ def await_first_tweet(url: str, name: str, source: subprocess.Popen[bytes]) -> N
 
     A live source may take any time: its servers are tried on.
     """
-    until = math.inf if name in LIVE else time.monotonic() + FIRST_TWEET_SECONDS
+    until = math.inf if name in KEYLESS else time.monotonic() + FIRST_TWEET_SECONDS
     ranked, searchable = False, False
     while not (ranked and searchable):
         if source.poll() is not None:

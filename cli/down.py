@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 
 import click
 from pydantic import ValidationError
 
+from chaos.guarded import end_guards
 from cli import options
+from cli.chaos.instance import end_abandoned
 from common.process import manager
 from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
 from deploy.local import instances, stack
@@ -29,8 +30,11 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
     if not settings.instance_dir.exists():
         click.echo(f"there is no instance {settings.instance}")
         return
-    if wipe and not yes:
-        confirm(settings)
+    if wipe:
+        options.confirm(f"Remove everything that instance {settings.instance} stored in {settings.instance_dir}"
+                        f"{elsewhere(settings)}?", f"removes everything in {settings.instance_dir}", yes)
+    end_guards(settings)
+    end_abandoned(settings)  # what is paused ends only when it is killed
     stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
     try:
         if manager.is_running(settings):
@@ -49,15 +53,6 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
         with instances.registry(settings.home):
             shutil.rmtree(settings.instance_dir)
         click.echo(f"instance {settings.instance} is removed{elsewhere(settings)}")
-
-
-def confirm(settings: Settings) -> None:
-    """Asks whoever is there; nobody's answer is no."""
-    if not sys.stdin.isatty():
-        raise click.UsageError(f"--wipe removes everything in {settings.instance_dir}: without a terminal to ask, give "
-                               "--yes too. Nothing was touched.")
-    click.confirm(f"Remove everything that instance {settings.instance} stored in {settings.instance_dir}"
-                  f"{elsewhere(settings)}?", abort=True)
 
 
 def elsewhere(settings: Settings) -> str:

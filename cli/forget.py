@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from cli import options
 from common.addresses import masked
 from common.settings import Settings
-from ingest import archive
+from ingest.archive import bounds
 from search import cached_results
 from search.index import Index
 from search.store import Store
@@ -61,7 +61,7 @@ def forget(source: str, yes: bool, instance: str | None, as_json: bool) -> None:
 def forget_all(settings: Settings, source: str) -> Forgotten:
     """Archive first, so that a run of it that is gone on with brings nothing back. Raises RedisError, SQLAlchemyError
     or OSError, and may then be called again."""
-    removed = archive.remove_source(settings, source)
+    removed = bounds.remove_source(settings, source)
     tweets = 0
     with closing(Store.open(settings)) as store, closing(Index.open(settings)) as index, closing(
             redis.Redis.from_url(settings.redis_address)) as client:

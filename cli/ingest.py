@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -16,24 +18,20 @@ from typing import Any
 
 import click
 
-from cli.options import as_json as json_option
-from cli.options import instance as instance_option
-from cli.options import known
+from cli import options
 from common.process.ending import end_in_time
 from common.settings import Settings
-from common.storage.disk import DiskFull
+from common.storage.disk import DiskFull, make_folder
+from common.storage.files import locked
 from common.tweets import RAW
 from ingest.ingester import Ingester, Progress
 from ingest.manifest import ManifestWriter, RunExists, read_manifests
 from ingest.publisher import RESUMABLE, Publisher, Stranded
-from ingest.sources.base import Payload, Source
+from ingest.sources.base import KEYLESS, LIVE, Payload, Source
 from middleware.driver import Middleware
 from middleware.registry import connect
 
 log = logging.getLogger(__name__)
-
-LIVE = ("bluesky", "wikimedia")
-"""Sources that others feed without a key."""
 
 SYNTHETIC_RATE = 100.0
 REPORT_SECONDS = 1.0
@@ -41,26 +39,8 @@ GRACE_SECONDS, END_SECONDS = 4.0, 8.0
 """After Ctrl-C: how long it waits for acknowledgements, and when it ends whatever is still going on."""
 
 
-def shares(context: click.Context, option: click.Parameter, value: str | None) -> dict[str, float] | None:
-    """Callback of `--languages`."""
-    if value is None:
-        return None
-    from ingest.sources.realistic.vocabulary import LANGUAGES
-    parts = [part.partition("=") for part in value.replace(" ", "").split(",")]
-    found = {name: share if equals else "1" for name, equals, share in parts}
-    if unknown := [name for name in found if name not in LANGUAGES]:
-        raise click.BadParameter(f"{unknown[0] or 'nothing'}: choose of {', '.join(LANGUAGES)}")
-    try:
-        mix = {name: float(share) for name, share in found.items()}
-    except ValueError as error:
-        raise click.BadParameter(f"{error}: give shares such as en=0.7,de=0.3") from error
-    if not all(0 < share < float("inf") for share in mix.values()):
-        raise click.BadParameter("each share is a number above 0")
-    return mix
-
-
 @click.command()
-@click.option("--source", "name", type=click.Choice(["synthetic", "replay", *LIVE, "x"]),
+@click.option("--source", "name", type=click.Choice(["synthetic", "replay", *KEYLESS, "x"]),
               help="Where tweets come from. Those of bluesky and wikimedia are live and need no key; they go on where "
                    "their last run ended, as far back as the servers have it.")
 @click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Tweets per second, on a fixed schedule.  "
@@ -74,50 +54,60 @@ def shares(context: click.Context, option: click.Parameter, value: str | None) -
               help="Of a replay: keep each tweet's date, or date it to the moment at which it is sent.")
 @click.option("--seed", type=click.IntRange(min=0), help="Fixes the content of synthetic tweets.  "
               "[default: of the run's name]")
-@click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
-              help="Size of synthetic tweets: about 800 bytes, or 2.5 kB like X's own.")
-@click.option("--workload", type=click.Choice(["realistic", "cached"]), default="realistic", show_default=True,
-              help="Of synthetic tweets: with new words without end, or some hundred sentences again and again.")
-@click.option("--languages", metavar="NAME=SHARE,...", callback=shares,
-              help="Mix of a realistic workload: en, es, pt, ja, in (Indonesian), ko, de, fr.  [default: like X's]")
-@click.option("--odd", default=0.0, show_default=True, type=click.FloatRange(0, 1),
-              help="Share of synthetic tweets that are late, repeated or broken.")
+@options.payload
+@options.workload
+@options.languages
+@options.odd
 @click.option("--run", help="Name of the run.  [default: source and time]")
 @click.option("--resume", is_flag=True, help="Finish the runs whose ingester died, instead of starting one.")
 @click.argument("more_paths", nargs=-1, type=click.Path(path_type=Path), metavar="[FILE]...")
-@instance_option
-@json_option
+@options.instance
+@options.as_json
 def ingest(name: str | None, rate: float | None, speed: float | None, limit: int | None, paths: tuple[Path, ...],
            timestamps: str, run: str | None, resume: bool, more_paths: tuple[Path, ...], instance: str | None,
            as_json: bool, **invented: Any) -> None:
     """Send tweets through the pipeline, from a source or as the rest of an interrupted run."""
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stderr)
-    settings = known(instance)
+    settings = options.known(instance)
     if bool(name) == resume:
         raise click.UsageError("give either --source or --resume")
     if speed and (rate or name != "replay"):
         raise click.UsageError("--speed is for a replay without --rate")
     stop = threading.Event()
     stop_on_signal(stop)
-    with connect(settings) as middleware:
+    with _alone(settings, name), connect(settings) as middleware:
         if resume:
             _print_resumed(_resume(settings, middleware, stop, as_json), as_json)
             return
-        if name in LIVE:
+        if name in KEYLESS:
             _end_former(settings, middleware, stop, as_json, str(name))
         run = run or f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
         files = [*paths, *more_paths]
         source = _source(settings, str(name), run, files, {"timestamps": timestamps, "speed": speed}, invented)
         rate = rate or (SYNTHETIC_RATE if name == "synthetic" else None)
-        options = {**source.options(), "rate": rate, "limit": limit}
+        told = {**source.options(), "rate": rate, "limit": limit}
         producer = middleware.data.producer(RAW)  # fails before there is a run, if it fails
         try:
-            manifest = ManifestWriter.create(settings, run, source.name, options)
+            manifest = ManifestWriter.create(settings, run, source.name, told)
         except (DiskFull, RunExists) as error:
             raise click.ClickException(str(error)) from error
         publisher = Publisher(settings, middleware, manifest, producer, stop)
         result = _drive(settings, source, publisher, manifest, stop, as_json)
     _print([result], as_json)
+
+
+@contextmanager
+def _alone(settings: Settings, name: str | None) -> Iterator[None]:
+    """While this process takes in a live source no other one of the instance does, also where both begin at once."""
+    with ExitStack() as held:
+        if name in LIVE:
+            make_folder(settings.state_dir)
+            try:
+                held.enter_context(locked(settings.state_dir / f".{name}.lock", os.O_CREAT))
+            except BlockingIOError:
+                raise click.ClickException(f"another process of instance {settings.instance} takes in {name} already: "
+                                           "a second one would bring all of it once more") from None
+        yield
 
 
 def _source(settings: Settings, name: str, run: str, files: list[Path], played: Mapping[str, Any],
@@ -133,7 +123,7 @@ def _source(settings: Settings, name: str, run: str, files: list[Path], played: 
     if name == "x":
         from ingest.sources.x import SampledStream
         return SampledStream(settings)
-    if name in LIVE:
+    if name in KEYLESS:
         from ingest.sources.live import WINDOW
         from ingest.tail import last_run_us, tail
         return live(settings, name, tail(settings, name, WINDOW), last_run_us(settings, name))
@@ -142,7 +132,7 @@ def _source(settings: Settings, name: str, run: str, files: list[Path], played: 
 
 
 def live(settings: Settings, name: str, archived: Sequence[Payload] = (), since_us: int | None = None) -> Source:
-    """One of LIVE, which goes on behind what was archived, or where that is gone at a time."""
+    """One of KEYLESS, which goes on behind what was archived, or where that is gone at a time."""
     if name == "wikimedia":
         from ingest.sources.wikimedia import Wikimedia
         return Wikimedia(settings, archived, since_us)
@@ -181,8 +171,8 @@ def _end_former(settings: Settings, middleware: Middleware, stop: threading.Even
         raise click.Abort
     for run in read_manifests(settings).values():
         if run.source == name and not run.finished:
-            raise click.ClickException(f"the run {run.run} takes in {name} already: another one would bring all of it "
-                                       "once more")
+            raise click.ClickException(f"another process takes in or finishes the run {run.run} of {name}: end it, or "
+                                       "begin once it has ended")
 
 
 def _resume(settings: Settings, middleware: Middleware, stop: threading.Event, as_json: bool,

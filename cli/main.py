@@ -9,6 +9,7 @@ from typing import Any
 import click
 from pydantic import ValidationError
 
+from chaos.failure import Refused
 from common.process.child import MissingProgram
 from common.process.manager import NotAnswering, NotRunning
 from common.settings import Settings, SettingsUnreadable
@@ -23,14 +24,16 @@ from middleware.errors import MiddlewareError
 EXPECTED = (
     checkout.NoCheckout, MissingProgram, NoProcess, OtherMiddleware, PortTaken, NotRunning, NotAnswering, NotReady,
     StateRefused, SettingsUnreadable, MiddlewareError, DiskShort, GeneratorFailed, StackBroken,
+    Refused,
 )
 """Errors whose message says everything, the way out included."""
 
 COMMANDS = (
-    "up", "down", "status", "logs", "ingest", "record", "audit", "accept-loss", "forget", "load", "run", "ready",
+    "up", "down", "status", "logs", "ingest", "record", "audit", "accept-loss", "forget", "load", "chaos", "run",
+    "ready",
 )
 
-MANAGED = ("up", "down", "status", "logs", "accept-loss")
+MANAGED = ("up", "down", "status", "logs", "accept-loss", "chaos")
 """Those that ask the process manager, or read what it keeps."""
 
 

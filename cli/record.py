@@ -13,16 +13,16 @@ from typing import BinaryIO
 
 import click
 
-from cli.ingest import LIVE, live, stop_on_signal
+from cli.ingest import live, stop_on_signal
 from cli.options import instance as instance_option
 from common.settings import Settings
-from ingest.sources.base import Source
+from ingest.sources.base import KEYLESS, Source
 
 TAKEN, PAUSE_SECONDS = 1000, 0.2
 
 
 @click.command()
-@click.option("--source", "name", type=click.Choice(LIVE), required=True, help="What is recorded.")
+@click.option("--source", "name", type=click.Choice(KEYLESS), required=True, help="What is recorded.")
 @click.option("--minutes", type=click.FloatRange(min=0, min_open=True), required=True, help="For how long.")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="File to make; there is none of that name.")
 @instance_option

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from cli import options
+from cli.chaos.instance import end_abandoned
 from common.storage.held import Held
 from status.instance import described
 
@@ -20,6 +21,7 @@ from status.instance import described
 def status(instance: str | None, as_json: bool) -> None:
     """Show the processes of an instance. Ends with 1 unless it is known that all of them run."""
     settings = options.known(instance)
+    end_abandoned(settings)
     found = described(settings)
     if as_json:
         click.echo(json.dumps(found, indent=1))

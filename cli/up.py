@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from cli import options, streams
+from cli.chaos.instance import end_abandoned
 from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
@@ -47,12 +48,14 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     if manager.is_running(wished):
         settings = Settings.load(instance=instance)
         state.recorded(settings)
+        end_abandoned(settings)
         refuse_change(wished)
         click.echo(f"instance {settings.instance} runs already, on {settings.middleware} ({settings.durability})")
     else:
         settings = instances.reserve(flags)
         for name in instances.end_leftovers(settings):
             click.echo(f"ended a leftover of the instance: {name}")
+        end_abandoned(settings)
         instances.check_ports(settings)
         state.record(settings)
     try:

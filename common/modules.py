@@ -13,6 +13,10 @@ class Audit(StrEnum):
     FOLLOW = "audit.follow"
 
 
+class Chaos(StrEnum):
+    GUARD = "chaos.guard"
+
+
 class Cli(StrEnum):
     MURMUR = "cli"
 
@@ -44,5 +48,6 @@ class Status(StrEnum):
 
 
 STARTED_BY: dict[str, type[StrEnum]] = {
-    "audit": Audit, "cli": Cli, "deploy": Deploy, "loadgen": Loadgen, "spark_jobs": SparkJobs, "status": Status,
+    "audit": Audit, "chaos": Chaos, "cli": Cli, "deploy": Deploy, "loadgen": Loadgen, "spark_jobs": SparkJobs,
+    "status": Status,
 }  # fmt: skip

@@ -22,6 +22,9 @@ STREAMS = (RAW, ENRICHED, REJECTED, HASHTAG_COUNTS)
 StageName = Literal["published", "enriched", "ranked", "searchable"]
 STAGES: tuple[str, ...] = get_args(StageName)
 
+SourceKind = Literal["live", "pushed", "recorded", "invented"]
+"""How real the tweets of a source are: written now, sent by somebody, written earlier, made up by a program."""
+
 BUCKET_SECONDS = 5
 Window = Literal["1m", "5m", "15m", "1h"]
 WINDOWS: dict[str, int] = {name: int(name[:-1]) * {"m": 60, "h": 3600}[name[-1]] for name in get_args(Window)}

@@ -19,10 +19,10 @@ from common.slowdown import delay_us, slow_down
 from common.storage.disk import DiskFull
 from common.telemetry.reports import StageTelemetry
 from common.tweets import RAW, STAGES
-from ingest.archive import Archive
+from ingest.archive.writing import Archive
 from ingest.manifest import ManifestWriter
 from ingest.readback import Mark, published
-from ingest.sources.base import Payload
+from ingest.sources.base import KINDS, Payload
 from ingest.stamp import Archived, Stamper
 from middleware.data import Producer
 from middleware.driver import Middleware
@@ -60,7 +60,7 @@ class Publisher(Closing):
         self._stamper = Stamper(run.source, run.run, settings.max_event_bytes)
         self._archive, self._archiving = Archive(settings, run.run, run.source), threading.Lock()
         self._telemetry = StageTelemetry(
-            settings.redis_address, settings.redis_prefix, STAGES[0], run.run, run.source
+            settings.redis_address, settings.redis_prefix, STAGES[0], run.run, run.source, KINDS.get(run.source)
         )
         self._producer, self._mark = producer, Mark(middleware.data)
         self._stop, self._patience_s = stop or threading.Event(), patience_s

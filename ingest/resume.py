@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from common.settings import Settings
-from ingest import archive
+from ingest.archive import files
 from ingest.manifest import Manifest, ManifestWriter, read_manifests
 from ingest.publisher import RESUMABLE, Publisher, Stranded
 from ingest.readback import published
@@ -55,11 +55,11 @@ def recover(settings: Settings, middleware: Middleware, manifest: ManifestWriter
         _await(middleware.admin, stop or threading.Event())
         run = manifest.manifest
         dated_now = run.options.get("timestamps") == "now"
-        unacknowledged = [entry.seq for entry in archive.read(settings, run.run, run.acknowledged)]
+        unacknowledged = [entry.seq for entry in files.read(settings, run.run, run.acknowledged)]
         there = published(middleware, run.run, run.acknowledged) if unacknowledged else set()
         run.archived = max([run.acknowledged, *(seq + 1 for seq in unacknowledged)])
         publisher = undo.enter_context(Publisher(settings, middleware, manifest, stop=stop))
-        missing = (entry for entry in archive.read(settings, run.run, run.acknowledged) if entry.seq not in there)
+        missing = (entry for entry in files.read(settings, run.run, run.acknowledged) if entry.seq not in there)
         count = 0
         while group := list(islice(missing, GROUP_EVENTS)):
             count += len(group)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from common.settings import Settings
-from ingest import archive
+from ingest.archive import files
 from ingest.manifest import Manifest, read_manifests
 from ingest.sources.base import Payload
 
@@ -28,7 +28,7 @@ def last_run_us(settings: Settings, source: str) -> int | None:
 
 def _of_run(settings: Settings, run: Manifest, wanted: int) -> deque[Payload]:
     while True:
-        archived = archive.read(settings, run.run, max(0, run.archived - wanted))
+        archived = files.read(settings, run.run, max(0, run.archived - wanted))
         try:
             return deque((entry.payload for entry in archived if entry.payload.position), maxlen=wanted)
         except FileNotFoundError:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import psutil
 import requests
 
 from audit.process import AuditProcess, NotJudged, auditing
+from common.experiments import experimenting
 from common.process import manager
 from common.settings import Settings
 from common.storage import files
-from loadgen.errors import StackBroken
+from loadgen.errors import Busy, StackBroken
 from loadgen.experiment import Audit, Watch, warm_up
 from loadgen.observe.samples import Audited, Unjudged
 
@@ -63,15 +64,22 @@ class Instance:
             yield lambda runs, timeout: _audited(process, runs, timeout)
 
 
-def running(settings: Settings) -> Instance:
-    """The instance, which must run completely, or where nobody sees its processes its page. Raises StackBroken."""
+@contextmanager
+def running(settings: Settings) -> Iterator[Instance]:
+    """The instance, which must run completely, or where nobody sees its processes its page; held for experiments during
+    the block. Raises StackBroken."""
     found = Instance(settings)
     if found.processes() is None:
         try:
             requests.get(f"{settings.url}/readyz", timeout=READY_SECONDS).raise_for_status()
         except requests.RequestException as error:
             raise StackBroken(f"the page is not ready: {error}") from error
-    return found
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(experimenting(settings))
+        except BlockingIOError as error:
+            raise Busy(f"another experiment, or `murmur chaos`, runs on instance {settings.instance}") from error
+        yield found
 
 
 def _audited(process: AuditProcess, runs: Sequence[str], timeout: float) -> dict[str, Audited] | Unjudged:

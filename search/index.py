@@ -19,15 +19,17 @@ from typing import Any, Self, TypeVar
 
 import grpc
 import numpy as np
-from pymilvus import DataType, MilvusClient, MilvusException
+from pymilvus import MilvusClient, MilvusException
 from sqlalchemy.exc import SQLAlchemyError
 
 from common.addresses import masked
 from common.milvus import connection
 from common.settings import Settings
 from common.storage.held import Held
+from search import shard
 from search.encoder import DIMENSIONS, TABLE_SHA256
 from search.milvus_rows import MAX_LANG, IndexRows, Operation, WriteRequest, check
+from search.shard import READ_TIMEOUT_S, TIMEOUT_S
 from search.store import Store
 
 SHARDS = 2
@@ -36,10 +38,6 @@ SHARDS = 2
 INSERT_ROWS = 400
 """Rows per request: Milvus Lite is fastest at this size; it syncs its file for each."""
 
-PAGE, COUNTED_TOGETHER = 8192, 500
-"""Ids that one request asks for; of which it counts the rows."""
-
-TIMEOUT_S, READ_TIMEOUT_S = 20.0, 5.0
 NO_INDEX_YET = 700
 """Milvus's code of an error: the collection has no index on its vectors."""
 
@@ -142,26 +140,19 @@ class Index:
 
     def shard_ids(self, number: int) -> list[int]:
         """Tweet ids of one shard's rows: an id that is there twice comes twice."""
-        name = self._name(number)
-        pages = self._call(_pages_of_ids, name)
-        ids = list(chain.from_iterable(pages))
-        if self._count(name, "") > len(ids):  # or a row has come meanwhile
-            for page in pages:
-                if self._count(name, f"tweet_id >= {page[0]} and tweet_id <= {page[-1]}") > len(page):
-                    ids += self._repeats(name, page)
-        return ids
+        return self._call(shard.ids, self._name(number))
 
     def count(self) -> int:
         """Rows, repeats included."""
-        return sum(self._count(self._name(number), "") for number in self.shards())
+        return sum(self._call(shard.count, self._name(number)) for number in self.shards())
 
     def held(self, store: Store) -> Held:
         """Rows and their bound, a shard above `max_rows`. `store` dates the rows; what is not known now is None."""
         bound, oldest = (SHARDS + 1) * self.shard_rows, None
         try:
             holds = self.count()
-            if shards := self.shards():
-                oldest = store.oldest(since=shards[0] * self.shard_rows + 1)
+            if kept := self.shards():
+                oldest = store.oldest(since=kept[0] * self.shard_rows + 1)
         except (IndexDown, SQLAlchemyError, OSError):
             return Held("index", None, bound, "rows")
         return Held("index", holds, bound, "rows", oldest.stored_at_us / 1e6 if oldest else None)
@@ -243,26 +234,10 @@ class Index:
                 if number < self._oldest_kept and number in existing:
                     self.drop(number)
                 elif number >= self._oldest_kept and number in wanted:
-                    self._create(number)  # also if it exists: its maker may have been killed half-way
+                    # Also if it exists: its maker may have been killed half-way.
+                    self._call(shard.create, self._name(number))
             self._shards.update(number for number in wanted if number >= self._oldest_kept)
         return self._oldest_kept
-
-    def _create(self, number: int) -> None:
-        """Makes what is missing of a shard."""
-        schema = MilvusClient.create_schema(auto_id=False)
-        schema.add_field("tweet_id", DataType.INT64, is_primary=True)
-        # Half the size in fp16, but Milvus Lite then searches ten times slower.
-        schema.add_field("vector", DataType.FLOAT_VECTOR, dim=DIMENSIONS)
-        schema.add_field("lang", DataType.VARCHAR, max_length=4 * MAX_LANG)
-        schema.add_field("created_at_us", DataType.INT64)
-        by_vector = MilvusClient.prepare_index_params()
-        # The cosine of vectors of length 1, for which Milvus by itself would work out the length of each row again.
-        by_vector.add_index("vector", index_type="FLAT", metric_type="IP")
-        # Three calls rather than the one that does it all: that one waits half a second for an index which is ready.
-        name = self._name(number)
-        self._call(MilvusClient.create_collection, name, schema=schema, timeout=TIMEOUT_S)
-        self._call(MilvusClient.create_index, name, by_vector, sync=False, timeout=TIMEOUT_S)
-        self._call(MilvusClient.load_collection, name, timeout=TIMEOUT_S)
 
     def _search_shard(self, number: int, vector: np.ndarray, limit: int, condition: str) -> list[tuple[int, float]]:
         try:
@@ -276,18 +251,6 @@ class Index:
                 return []
             raise
         return [(hit["id"], 1.0 - hit["distance"]) for hit in hits]
-
-    def _repeats(self, name: str, ids: list[int]) -> Iterator[int]:
-        """Of the rows of each id all but one: Milvus returns an id once however often it is there, but counts rows."""
-        for start in range(0, len(ids), COUNTED_TOGETHER):
-            some = ids[start : start + COUNTED_TOGETHER]
-            if self._count(name, f"tweet_id in {some}") > len(some):
-                for tweet_id in some:
-                    yield from [tweet_id] * (self._count(name, f"tweet_id == {tweet_id}") - 1)
-
-    def _count(self, name: str, condition: str) -> int:
-        wanted = {"filter": condition, "output_fields": ["count(*)"], "timeout": READ_TIMEOUT_S}
-        return int(self._call(MilvusClient.query, name, **wanted)[0]["count(*)"])
 
     def _name(self, number: int) -> str:
         return f"{self._prefix}_{self._shape}_{number}"
@@ -305,13 +268,3 @@ class Index:
         except (MilvusException, grpc.RpcError, grpc.FutureTimeoutError, ConnectionError) as error:
             self._shards = set()
             raise IndexDown(masked(f"{self._uri}: {error}")) from error
-
-
-def _pages_of_ids(client: MilvusClient, name: str) -> list[list[int]]:
-    """Tweet ids of a collection, each once and in order, in pages."""
-    pages = client.query_iterator(name, batch_size=PAGE, output_fields=["tweet_id"], timeout=READ_TIMEOUT_S)
-    found: list[list[int]] = []
-    while page := pages.next():
-        found.append(sorted(row["tweet_id"] for row in page))
-    pages.close()
-    return found

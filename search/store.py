@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy import Connection, Engine, Row, Select, delete, event, func, insert, select
+from sqlalchemy import Connection, Row, Select, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -23,6 +23,7 @@ from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import EnrichedTweet
 from search import deletions
+from search.database import durability, engine_of
 from search.table import (
     blank_row,
     by_author,
@@ -40,12 +41,6 @@ POSITIONS_PER_QUERY = 20_000
 
 EVICTION_FACTOR = 2
 """Rows that may go per row that comes, so that eviction catches up without ever being a large delete."""
-
-CONNECT_SECONDS = 10
-"""In which PostgreSQL, unless its URL says otherwise, accepts a connection: a held server would never refuse it."""
-
-FULL = 2
-"""SQLite's `synchronous` from which on every commit is synced, in WAL mode too."""
 
 _ENDS = select(*(select(end(tweets.c.position)).scalar_subquery() for end in (func.min, func.max)))
 """First and last position. Asked for both in one query, SQLite would read the whole index: it looks up one at most."""
@@ -89,7 +84,7 @@ class Store:
     """
 
     def __init__(self, url: str, max_rows: int) -> None:
-        self._engine = _engine(url)
+        self._engine = engine_of(url)
         # For the driver as it is: SQLAlchemy would look at every value of every row, a tenth of the consumer's time.
         self._insert = str(insert(tweets).compile(dialect=self._engine.dialect))
         self._max_rows = max_rows
@@ -238,13 +233,7 @@ class Store:
 
     def durability(self) -> Durability:
         """What a stored row survives, by what the database says of the connections of this process."""
-        with self._engine.connect() as connection:
-            if self._engine.dialect.name == "sqlite":
-                synced = connection.exec_driver_sql("PRAGMA synchronous").scalar_one() >= FULL
-            else:
-                ways = [connection.exec_driver_sql(f"SHOW {name}") for name in ("fsync", "synchronous_commit")]
-                synced = "off" not in [way.scalar_one() for way in ways]
-        return "fsync" if synced else "page-cache"
+        return durability(self._engine)
 
     def close(self) -> None:
         self._engine.dispose()
@@ -280,33 +269,6 @@ class Store:
             if writes and self._engine.dialect.name == "postgresql":
                 connection.exec_driver_sql("LOCK TABLE tweets IN SHARE ROW EXCLUSIVE MODE")
             yield connection
-
-
-def _engine(url: str) -> Engine:
-    if not url.startswith("sqlite"):
-        given = sa.make_url(url)
-        bounded = given.update_query_dict({"connect_timeout": str(CONNECT_SECONDS), **given.query})
-        # Rows as tuples, as in SQLite; what people wrote stands in no message, and so in no log.
-        return sa.create_engine(bounded, pool_pre_ping=True, paramstyle="format", hide_parameters=True)
-    engine = sa.create_engine(url, hide_parameters=True)
-    # The driver's own transactions begin too late for "select, then insert"; so they are switched off.
-    event.listen(engine, "connect", _configure_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _configure_sqlite(connection: Any, _: Any) -> None:
-    connection.isolation_level = None
-    # A page holds 20 tweets instead of 5: less of it stays empty, and there is less to write. Must come first. Texts
-    # that go are written over.
-    for pragma in ("page_size = 16384", "busy_timeout = 30000", "journal_mode = WAL", "synchronous = FULL",
-                   "secure_delete = ON"):
-        connection.execute(f"PRAGMA {pragma}")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get("writes")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
 def _by_ids(connection: Connection, columns: Select[Any], ids: list[int]) -> Iterator[Row[Any]]:

@@ -22,7 +22,8 @@ from common.tweets import STREAMS
 from consumers.buckets import Buckets
 from deploy.local import stack
 from deploy.local.processes import supervisor
-from ingest import archive, manifest
+from ingest import manifest
+from ingest.archive import bounds
 from middleware.registry import connect
 from search.index import Index
 from search.store import Store
@@ -105,8 +106,8 @@ def of_spark(settings: Settings) -> Iterable[Held]:
     yield of_files("spark-scratch", (settings.state_dir / "spark").rglob("*"), None)
 
 
-LOGS_ASIDE = 3
-"""Of processes that no process manager starts: `load` of generators and audits, `users`, `class-data`."""
+LOGS_ASIDE = 4
+"""Of processes that no process manager starts: `load` of generators and audits, `users`, `class-data`, `chaos`."""
 
 
 def logs(settings: Settings) -> Iterable[Held]:
@@ -129,7 +130,7 @@ def of_files(store: str, paths: Iterable[Path], bound: int | None) -> Held:
 
 
 SOURCES = (
-    Source(("archive",), "bytes", lambda settings: [archive.held(settings)]),
+    Source(("archive",), "bytes", lambda settings: [bounds.held(settings)]),
     Source(("manifests",), "rows", lambda settings: [manifest.held(settings)]),
     Source(STREAMS, "bytes", streams),
     Source(("checkpoints", "spark-scratch"), "bytes", of_spark),

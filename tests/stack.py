@@ -62,10 +62,13 @@ def lags(stages: Iterable[dict[str, Any]]) -> dict[str, tuple[int, float]] | Non
     return None if any(None in lag for lag in found.values()) else found
 
 
-def has_caught_up(stages: Iterable[dict[str, Any]]) -> bool:
-    """Whether every stage is known and lags by little."""
-    found = lags(stages)
-    return found is not None and all(seconds < CAUGHT_UP_S for _, seconds in found.values())
+def has_caught_up(stages: Iterable[dict[str, Any]], since: float = 0.0) -> bool:
+    """Whether every stage is known and lags by little, and has done what was sent before `since` (s since the epoch).
+
+    A stage that has just died lags by little for a while.
+    """
+    found, least = lags(stages), min(CAUGHT_UP_S, time.time() - since)
+    return found is not None and all(seconds < least for _, seconds in found.values())
 
 
 def kill(pids: Iterable[int]) -> None:

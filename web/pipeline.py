@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from apiflask import APIBlueprint
 from flask import current_app
-from pydantic import BaseModel, Field
+from pydantic import AwareDatetime, BaseModel, Field
 from redis import Redis
 
 from common.settings import Durability, Settings
 from common.telemetry import retention
 from common.telemetry.durability import told
 from common.telemetry.stages import newest_source, read_stages, readings, source_problem
-from common.tweets import Reader, StageName
+from common.tweets import Reader, SourceKind, StageName
 from web.openapi import errors
 
 STAGE_OF: dict[Reader, StageName] = {
@@ -59,6 +59,14 @@ class Pipeline(BaseModel):
     source: str | None = Field(
         description="the source of the tweets that were published last: bluesky, replay, synthetic, …; null: none were"
     )
+    source_kind: SourceKind | None = Field(
+        description="how real its tweets are: live, what people write now; pushed, sent here by somebody; recorded "
+                    "earlier; invented by a program; null: it is not known"
+    )
+    source_ended_at: AwareDatetime | None = Field(
+        description="when that source ended, or reported for the last time 15 s ago or earlier; null: it is at work, "
+                    "or is what is pushed"
+    )
     source_problem: str | None = Field(
         description="what keeps a live source that is at work from bringing anything, such as a server that is not "
                     "reached and is tried on; null: nothing does"
@@ -80,12 +88,15 @@ def read(redis: Redis, settings: Settings) -> Pipeline:
     in_force = told(redis, settings.redis_prefix)
     now = time.time()
     stages = read_stages(redis, settings.redis_prefix, now)
+    source = newest_source(stages)
     return Pipeline.model_validate({
         "middleware": settings.middleware,
         "durability": in_force.durability,
         "durability_asked": in_force.asked,
         "replicas": settings.replicas,
-        "source": newest_source(stages),
+        "source": source and source.name,
+        "source_kind": source and source.kind,
+        "source_ended_at": source and source.ended_at,
         "source_problem": source_problem(stages),
         "stages": [{**stage, "retention_used": used.get(stage["name"])} for stage in readings(stages, now)],
     })

@@ -56,8 +56,8 @@ def names(known: tuple[str, ...]) -> Any:
               help="Folder for results.json and report.html.")
 @options.slo_ms
 @options.users
-@options.payload
-@options.workload
+@common_options.payload
+@common_options.workload
 @options.settle
 @options.warm_up
 @options.processes
@@ -115,7 +115,8 @@ def started(variant: Variant, prefix: str, quiet: bool) -> Iterator[Instance]:
     try:
         murmur("up", "--middleware", variant.middleware, "--durability", variant.durability, "--instance", name,
                quiet=quiet)
-        yield running(common_options.known(name))
+        with running(common_options.known(name)) as instance:
+            yield instance
     finally:
         murmur("down", "--wipe", "--yes", "--instance", name, quiet=quiet)
 

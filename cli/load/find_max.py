@@ -27,8 +27,8 @@ from loadgen.stack import running
               help="How long each rate is measured, beside the confirmation.")
 @options.slo_ms
 @options.users
-@options.payload
-@options.workload
+@common_options.payload
+@common_options.workload
 @options.settle
 @options.warm_up
 @options.processes
@@ -45,7 +45,7 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
 
     Ends with 0 if a rate passed, with 3 if all experiments were broken, and with 1 otherwise.
     """
-    found = running(common_options.known(instance))
+    found = click.get_current_context().with_resource(running(common_options.known(instance)))
     spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload, workload,  # type: ignore[arg-type]
                 users=users, processes=processes)
     folder = out or Path(f"load-{datetime.now():%Y%m%d-%H%M%S}")

@@ -20,17 +20,6 @@ def status(capacity: Mapping[str, Any]) -> int:
     return 0 if capacity["highest_pass"] else 1
 
 
-def payload(command: Any) -> Any:
-    return click.option("--payload", type=click.Choice(["lean", "full"]), default="lean", show_default=True,
-                        help="Size of the tweets: about 800 bytes, or 2.5 kB like X's own.")(command)
-
-
-def workload(command: Any) -> Any:
-    return click.option("--workload", type=click.Choice(["realistic", "cached"]), default="realistic",
-                        show_default=True, help="What the tweets say: new words without end, as in real ones, or some "
-                        "hundred sentences again and again.")(command)
-
-
 def slo_ms(command: Any) -> Any:
     return click.option("--slo-ms", default=2000.0, show_default=True, type=click.FloatRange(min=1),
                         help="Objective for the p99 from intended send to ranked and to searchable, in ms.")(command)

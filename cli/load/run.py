@@ -24,8 +24,8 @@ from loadgen.stack import ensure_warm, running
               help="How long the interval that is judged lasts; below 60 it is a burst, without a judgement of growth.")
 @options.slo_ms
 @options.users
-@options.payload
-@options.workload
+@common_options.payload
+@common_options.workload
 @options.settle
 @options.warm_up
 @options.processes
@@ -41,7 +41,7 @@ def run(rate: float, seconds: float, slo_ms: float, users: int, payload: str, wo
 
     Ends with 0 for `pass`, 3 for `broken`, and 1 for every other verdict.
     """
-    found = running(common_options.known(instance))
+    found = click.get_current_context().with_resource(running(common_options.known(instance)))
     display = Display(quiet=as_json)
     check_disk(found.settings, rate * (settle_s + 2 * seconds))
     ensure_warm(found, rate, warm_up_s, display.sampled)

@@ -47,15 +47,24 @@ def last_lines(log: Path, count: int) -> list[str]:
 
 
 @contextmanager
-def locked(path: Path, flags: int = 0) -> Iterator[None]:
-    """Opens the file with these further flags, and holds it. Raises BlockingIOError if another process does, OSError.
-    """
+def locked(path: Path, flags: int = 0, shared: bool = False) -> Iterator[None]:
+    """Opens the file with these further flags, and holds it, alone or with others who share it. Raises BlockingIOError
+    if another process holds it otherwise, OSError."""
     descriptor = os.open(path, os.O_RDWR | flags)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         yield
     finally:
         os.close(descriptor)
+
+
+def is_held(path: Path) -> bool:
+    """Whether another process holds the file. Raises OSError if there is none."""
+    try:
+        with locked(path):
+            return False
+    except BlockingIOError:
+        return True
 
 
 def sync_folder(folder: Path) -> None:

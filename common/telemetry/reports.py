@@ -20,12 +20,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import psutil
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from common.telemetry.latency import KEPT_SECONDS, Encoder, ScheduledLatencies, tallied
-from common.tweets import STAGES
+from common.tweets import STAGES, SourceKind
 
 PUBLISHED, ENRICHED = STAGES[:2]
 
@@ -38,6 +39,9 @@ ENDED = "ended"
 
 WRITE_SECONDS = 0.5
 """How often each process writes."""
+
+STARTS = 100
+"""So many starts of a process are remembered."""
 
 
 def scheduled_key(prefix: str, stage: str, process: str) -> str:
@@ -66,10 +70,11 @@ class StageTelemetry:
 
     `process` is unique among the live processes of the stage and stable across restarts of the same one. Of *published*
     it is the run; those that ended are folded into one, so that their totals stay and their number does not grow.
-    `source` is what that run publishes, and empty of other stages.
+    `source` is what that run publishes, and empty of other stages; `kind` is None of one that is not known.
     """
 
-    def __init__(self, address: str, prefix: str, stage: str, process: str, source: str = "") -> None:
+    def __init__(self, address: str, prefix: str, stage: str, process: str, source: str = "",
+                 kind: SourceKind | None = None) -> None:
         self._redis = redis.Redis.from_url(address, socket_timeout=2, retry=Retry(NoBackoff(), 1))
         self._prefix, self._stage = prefix, stage
         self._index = f"{prefix}telemetry"
@@ -79,11 +84,12 @@ class StageTelemetry:
         self._counted, self._writing = threading.Lock(), threading.Lock()
         self._seconds: deque[Second] = deque(maxlen=HISTORY_SECONDS)
         self._spans: deque[list[int]] = deque(maxlen=SPANS if stage == PUBLISHED else 0)
-        self.source = source
+        self.source, self._kind = source, kind
         self._total, self._sent_high_us = 0, 0
         self.problem = ""
         """What keeps that source from bringing anything; empty: nothing does. It may be set from any thread."""
         self._extra: Counter[str] = Counter()
+        self._starts_us = [int(psutil.Process().create_time() * 1e6)]
         self._passed_on: dict[str, int] = {}
         self._stopped = threading.Event()
         self._resumed, self._missed = False, False
@@ -195,6 +201,7 @@ class StageTelemetry:
                 self._sent_high_us = max(self._sent_high_us, before["sent_high_us"])
                 self._extra.update(before["extra"])
                 self._passed_on = before["passed_on"] | self._passed_on
+                self._starts_us = [*before["starts_us"], *self._starts_us][-STARTS:]
                 self._spans = deque([*before["spans"], *self._spans], maxlen=self._spans.maxlen)
                 self._scheduled.restore(scheduled)
         self._resumed = True
@@ -205,10 +212,12 @@ class StageTelemetry:
                 "at": time.time(),
                 "ended": ended,
                 "source": self.source,
+                "kind": self._kind,
                 "problem": "" if ended else self.problem,
                 "total": self._total,
                 "sent_high_us": self._sent_high_us,
                 "extra": self._extra,
+                "starts_us": self._starts_us,
                 "passed_on": self._passed_on,
                 "spans": list(self._spans),
                 "seconds": [second.content(self._encode) for second in self._seconds],
@@ -241,17 +250,20 @@ def fold_ended(client: redis.Redis, prefix: str, stage: str, before: float) -> N
 def _added(folded: dict[str, Any] | None, report: dict[str, Any]) -> dict[str, Any]:
     """What of both is still of interest when their latest seconds no longer are."""
     both = [folded, report] if folded else [report]
+    newest = max(both, key=lambda each: int(each["sent_high_us"]))
     passed_on: Counter[str] = Counter()
     for each in both:
         passed_on |= Counter(each["passed_on"])
     return {
-        "at": max(each["at"] for each in both),
+        "at": newest["at"],
         "ended": True,
-        "source": max(both, key=lambda each: int(each["sent_high_us"]))["source"],
+        "source": newest["source"],
+        "kind": newest["kind"],
         "problem": "",
         "total": sum(each["total"] for each in both),
         "sent_high_us": max(each["sent_high_us"] for each in both),
         "extra": sum((Counter(each["extra"]) for each in both), Counter[str]()),
+        "starts_us": [],
         "passed_on": passed_on,
         "spans": sorted(span for each in both for span in each["spans"])[-SPANS:],
         "seconds": [],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import orjson
 import redis
@@ -13,11 +13,14 @@ from hdrh.histogram import HdrHistogram
 
 from common.telemetry.latency import decoded, new_histogram
 from common.telemetry.reports import ENRICHED, HISTORY_SECONDS, PUBLISHED, scheduled_key
-from common.tweets import STAGES
+from common.tweets import STAGES, SourceKind
 
 RATE_SECONDS = 5
 STALE_SECONDS = 5
 """A process that did not report for this long, and did not say that it ended, counts as unknown."""
+
+SOURCE_ENDED_SECONDS = 15
+"""A source whose runs did not report for this long, and did not say that they ended, has ended all the same."""
 
 PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 
@@ -32,6 +35,15 @@ class StageReading(TypedDict):
     latency_ms: dict[str, float | None]
 
 
+class Source(NamedTuple):
+    """What was published last. `kind` is None of a source that is not known; `ended_at` (s) while one is at work, and
+    of what is pushed, which comes whenever somebody pushes."""
+
+    name: str
+    kind: SourceKind | None
+    ended_at: float | None
+
+
 @dataclass
 class Stage:
     """Sum over the processes of a stage."""
@@ -41,17 +53,23 @@ class Stage:
     """Counters beside the total. They and the total never shrink, but may count an event again after a crash."""
 
     sent_high_us: int
-    source: str
+    source: Source | None
     """Of which the newest events are; published only."""
 
     problem: str
     """What keeps sources that are at work from bringing anything; published only."""
+
+    starts_us: list[int]
+    """When its processes were started (µs since the epoch), as far back as it is remembered."""
 
     passed_on: dict[str, int]
     spans: list[list[int]]
     """First and last `sent_at_us`, and number, of the events that were published in one second; published only."""
 
     rate: float | None
+    ended: bool
+    """Whether all of its processes said that they ended: of *published*, all runs."""
+
     latencies: HdrHistogram
 
 
@@ -107,11 +125,13 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
         total=sum(report["total"] for report in reports),
         extra=_extra(reports),
         sent_high_us=max(report["sent_high_us"] for report in reports),
-        source=max(reports, key=lambda report: int(report["sent_high_us"]))["source"],
+        source=_source(reports, now),
         problem="; ".join(sorted({report["problem"] for report in reports if _is_fresh(report, now)} - {""})),
+        starts_us=sorted(at for report in reports for at in report["starts_us"]),
         passed_on={},
         spans=[span for report in reports for span in report["spans"]],
         rate=None,
+        ended=all(report["ended"] for report in reports),
         latencies=new_histogram(),
     )
     # The current second is not over, and of the one before a report that is a second old may lack the end.
@@ -130,6 +150,17 @@ def _merged(reports: list[dict[str, Any]], now: float) -> Stage:
     return merged
 
 
+def _source(reports: list[dict[str, Any]], now: float) -> Source | None:
+    """A source goes on as long as one of its runs does, be it one that has not published anything yet."""
+    newest = max(reports, key=lambda report: int(report["sent_high_us"]))
+    if not (newest["source"] and newest["sent_high_us"]):
+        return None
+    runs = [report for report in reports if report["source"] == newest["source"]]
+    goes_on = any(not run["ended"] and now - run["at"] < SOURCE_ENDED_SECONDS for run in runs)
+    ended = not goes_on and newest["kind"] != "pushed"
+    return Source(newest["source"], newest["kind"], newest["at"] if ended else None)
+
+
 def _is_fresh(report: dict[str, Any], now: float) -> bool:
     return bool(now - report["at"] < STALE_SECONDS)
 
@@ -145,10 +176,10 @@ def readings(stages: dict[str, Stage], now: float) -> list[StageReading]:
     return [_reading(name, stages, now) for name in STAGES]
 
 
-def newest_source(stages: dict[str, Stage]) -> str | None:
+def newest_source(stages: dict[str, Stage]) -> Source | None:
     """The source of what was published last; None if nothing was."""
     published = stages.get(PUBLISHED)
-    return published.source or None if published and published.sent_high_us else None
+    return published.source if published else None
 
 
 def source_problem(stages: dict[str, Stage]) -> str | None:

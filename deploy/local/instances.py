@@ -14,6 +14,7 @@ from typing import Any
 import psutil
 
 from common.settings import PORTS_PER_INSTANCE, Settings
+from common.storage import files
 from deploy.local import state
 
 DEFAULT = "default"
@@ -90,22 +91,13 @@ def occupy(settings: Settings) -> None:
     own = settings.instance_dir / f"{settings.middleware}{OCCUPIED}"
     with registry(settings.home):  # or one that looks would itself be taken for one that runs
         for path in settings.instance_dir.glob(f"*{OCCUPIED}"):
-            if path != own and is_held(path):
+            if path != own and files.is_held(path):
                 other = path.name.removesuffix(OCCUPIED)
                 raise OtherMiddleware(f"instance {settings.instance} runs on {other} in other containers, and on one "
                                       f"middleware at a time: `docker compose down` with {other}'s Compose file first")
         held = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(held, fcntl.LOCK_SH)
     os.set_inheritable(held, True)
-
-
-def is_held(path: Path) -> bool:
-    with path.open() as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-    return False
 
 
 def check_ports(settings: Settings) -> None:

@@ -65,7 +65,7 @@ def applications(settings: Settings) -> list[Process]:
         Process(
             "ingest-http", gunicorn(modules.Deploy.INGEST, settings.listener(Port.INGEST), *INGEST_SERVER),
             stage=5, foreground=True, ready_seconds=RECOVERY_SECONDS, stop_seconds=1, environment=client,
-            listens=((Port.INGEST, 0),), memory_mib=512,
+            listens=((Port.INGEST, 0),), memory_mib=512, data=settings.archive_dir,
             ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.INGEST)}/readyz", host),
         ),
         *replicas,

@@ -17,7 +17,8 @@ from common.hosts import refuse_foreign_hosts
 from common.push import PATH, Objection, Pushed, Refusal
 from common.settings import Settings
 from common.storage.disk import DiskFull
-from ingest import archive, retention_watch
+from ingest import retention_watch
+from ingest.archive import bounds
 from ingest.endpoint.inbox import Inbox, Unavailable
 from ingest.sources.base import Payload, examine, parse
 
@@ -32,7 +33,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     inbox = Inbox(settings)
     app.extensions["inbox"] = inbox
     retention_watch.watch(settings)
-    archive.watch(settings)
+    bounds.watch(settings)
 
     @app.post(PATH)
     def push() -> dict[str, Any]:

@@ -10,7 +10,19 @@ from typing import Any, NamedTuple, NoReturn
 
 import orjson
 
-from common.tweets import KEY_CHARACTERS
+from common.tweets import KEY_CHARACTERS, SourceKind
+
+KINDS: Mapping[str, SourceKind] = {
+    "bluesky": "live", "wikimedia": "live", "x": "live", "http": "pushed", "replay": "recorded",
+    "synthetic": "invented",
+}
+"""By name, what is known of the sources before one of them is imported, and of runs that ended."""
+
+LIVE = frozenset(name for name, kind in KINDS.items() if kind == "live")
+"""Sources of what people write."""
+
+KEYLESS = ("bluesky", "wikimedia")
+"""Those of LIVE that want no key, and go on where they were left."""
 
 GROUP_BYTES = 16 << 20
 """A source that does not know how large its payloads are ends a group at this size."""

@@ -32,7 +32,10 @@ NAMED_SECONDS = 8.0
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 1.0, 64.0
 
 HEALTHY_SECONDS = 10.0
-"""For how long a connection has to bring something before it counts as one that works."""
+"""A connection that lasted for so long works, though nothing new came by it."""
+
+SHORT_ONES = 3
+"""In a row, connections that brought something new and ended sooner work, too: then another server is asked."""
 
 LOOK_SECONDS = 0.5
 """How often a thread that waits looks whether it is to end."""
@@ -159,6 +162,9 @@ class Live(Source):
         self._closing = threading.Event()
         self._failure: Exception | None = None
         self._first_at: float | None = None
+        self._brought = False
+        """Whether anything new came by this connection."""
+        self._short_ones = 0
         self._unheard_since: float | None = time.monotonic()
         self._problem = ""
         self._thread = threading.Thread(target=self._listen, name=self.name, daemon=True)
@@ -204,6 +210,7 @@ class Live(Source):
 
     def receive(self, payload: Payload) -> None:
         if self._window.is_new(payload):
+            self._brought = True
             self._inbox.put(payload, self._closing)
         else:
             self.leave_out("repeated")
@@ -214,7 +221,7 @@ class Live(Source):
     def _listen(self) -> None:
         try:
             while not self._closing.is_set():
-                self._first_at = None
+                self._first_at, self._brought = None, False
                 try:
                     self.connect()
                 except Interrupted as error:
@@ -228,15 +235,23 @@ class Live(Source):
         if self._first_at is None:
             self._unheard_since = self._unheard_since or time.monotonic()
             self._name_server(why)
-        healthy_s = HEALTHY_SECONDS * self._backoff.scale
-        is_healthy = self._first_at is not None and time.monotonic() - self._first_at > healthy_s
-        if is_healthy:
+        worked = self._worked()
+        if worked:
             self._backoff.succeeded()
         wait = self._backoff.after_failure()
         log.info("%s: the connection to %s ended (%s); again in %.1f s", self.name, self.server, why, wait)
-        if not is_healthy:
+        if not worked:
+            self._short_ones = 0
             self.give_up_server()
         self._closing.wait(wait)
+
+    def _worked(self) -> bool:
+        healthy_s = HEALTHY_SECONDS * self._backoff.scale
+        if self._first_at is not None and time.monotonic() - self._first_at > healthy_s:
+            self._short_ones = 0
+            return True
+        self._short_ones += self._brought
+        return self._brought and self._short_ones <= SHORT_ONES
 
     def _name_server(self, why: str) -> None:
         before = self._problem

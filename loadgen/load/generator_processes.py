@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 
 import psutil
 
@@ -18,6 +19,8 @@ from common.storage import files
 from ingest.manifest import manifest_path
 from ingest.pacer import Pacer
 from ingest.sources.content import Size, Workload
+from ingest.sources.realistic.ahead import blocks, make_room
+from ingest.sources.realistic.vocabulary import LANGUAGES
 from loadgen.errors import GeneratorFailed
 from loadgen.load.generator import Part, ahead_dir
 from loadgen.load.shared_progress import SharedProgress
@@ -30,6 +33,9 @@ process costs: its groups are smaller, and all of them wait for the same disk.""
 MOST_AHEAD: dict[Workload, int] = {"realistic": 2_400_000, "cached": 1 << 17}
 """Tweets made before the schedule, by all processes together: two minutes at 20,000/s, each of 0.4 KB on disk, or what
 memory has room for, where texts repeat anyway."""
+
+MOST_AHEAD_BYTES = 1 << 30
+"""Those of earlier experiments included: as many processes, and as many seeds, as they may have had."""
 
 AHEAD_SECONDS = 100e-6
 """How long one may take."""
@@ -59,6 +65,7 @@ class Load:
             Part(settings.instance, f"{run}-{n}", rate, processes, n, payload, seed + n, str(path), workload, ahead)
             for n in range(processes)
         ]
+        self._blocks = {path for part in self._parts for path in _blocks(settings, part)}
         self._processes: list[subprocess.Popen[bytes]] = []
         self._pacers: list[Pacer] = []
         self._end_us: int | None = None
@@ -74,13 +81,14 @@ class Load:
 
     def made_ahead(self) -> dict[str, float]:
         """What the processes have made before the schedule, in how long; 0 s of what was there already."""
-        on_disk = ahead_dir(self._settings).rglob("*") if self._parts[0].workload == "realistic" else ()
-        made = sum(file.stat().st_size for file in on_disk if file.is_file())
+        made = sum(path.stat().st_size for path in self._blocks if path.exists())
         seconds = max(self._progress.told("made_us", n) for n in range(len(self._parts))) / 1e6
         return {"tweets": sum(part.ahead for part in self._parts), "seconds": round(seconds, 2), "bytes": made}
 
     def start(self) -> int:
-        """Starts the processes; returns when the schedule begins, on a whole second, in seconds since the epoch."""
+        """Makes room for what they make ahead, and starts the processes; returns when the schedule begins, on a whole
+        second, in seconds since the epoch."""
+        make_room(ahead_dir(self._settings), self._blocks, MOST_AHEAD_BYTES)
         with files.log_file(self._log, self._settings.log_max_bytes) as log:
             for part in self._parts:
                 command = ends_with_parent(python(modules.Loadgen.GENERATOR, part.as_json()))
@@ -163,6 +171,13 @@ class Load:
         with suppress(psutil.Error):
             return bool(psutil.Process(self._processes[n].pid).status() != psutil.STATUS_STOPPED)
         return False
+
+
+def _blocks(settings: Settings, part: Part) -> list[Path]:
+    """What of the tweets made ahead a process has on disk."""
+    if part.workload != "realistic":
+        return []
+    return blocks(ahead_dir(settings), part.seed, LANGUAGES, 0, part.ahead)
 
 
 def remove_runs(settings: Settings, runs: Sequence[str]) -> None:

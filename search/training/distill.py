@@ -13,6 +13,7 @@ not those of largest variance but those in which a piece and these English words
 from __future__ import annotations
 
 import hashlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -66,7 +67,7 @@ def distill(out: Path, held_out: bool) -> None:
         fetched = fetch_teachers(Path(folder))
         teacher = Teacher(fetched)
         content = make(teacher, *word_vectors(fetched))
-        (out / TABLE).write_bytes(content)
+        store(content, out)
         click.echo(f"text encoder: {len(content) / 1e6:.2f} MB, sha256 {hashlib.sha256(content).hexdigest()}")
         encoders = {"encoder": Encoder.of(content).encode, "teacher": teacher.encode, "hashing": hashing}
         for tasks in (english_v1(), six_languages("held-out" if held_out else "development")):
@@ -181,6 +182,16 @@ def rows_kept(pieces: list[str]) -> np.ndarray:
     known = np.array([unicodedata.name(piece[0], "").startswith(SCRIPTS) for piece in pieces])
     others = np.flatnonzero(~known)[: max(0, ROWS - known.sum())]
     return np.sort(np.concatenate([np.flatnonzero(known)[:ROWS], others]))
+
+
+def store(content: bytes, folder: Path) -> None:
+    """In one step: whoever reads the table meanwhile, or after the end of this process, finds all of one."""
+    partial = folder / f"{TABLE}.{os.getpid()}"
+    try:
+        partial.write_bytes(content)
+        partial.rename(folder / TABLE)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def packed(vectors: np.ndarray, pieces: list[str]) -> bytes:

@@ -16,17 +16,15 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from audit import follow, process, sink_repeats
+from audit import follow, process
 from audit.bounded_reader import TooLate
 from audit.follow import answer, asked, complete
 from audit.ledgers.run import Finding
 from audit.process import AuditProcess, NotJudged
-from audit.sink_repeats import legitimate
 from cli.audit import CLEAN, NOT_CLEAN, NOT_JUDGED, ONLY_LOST, as_text, audit, status
 from common.settings import Settings
-from ingest.manifest import Manifest, ManifestWriter, manifest_path
+from ingest.manifest import ManifestWriter, manifest_path
 from middleware.errors import Unreachable
-from middleware.spark import SparkBinding
 from tests.audit.chain import ALL, Chain
 
 
@@ -141,21 +139,6 @@ def test_the_command_ends_although_its_process_hangs(tmp_path: Path, monkeypatch
                 if HUNG in Path(f"/proc/{line}/cmdline").read_text()], "it has left its process"
 
 
-AT_LEAST_ONCE = SparkBinding("kafka", "", "", "", "", "", batch_events=1000)
-
-
-@pytest.mark.parametrize(("found", "binding", "bound", "allowed"), [
-    (500, AT_LEAST_ONCE, None, 500),
-    (1500, AT_LEAST_ONCE, None, 1000),
-    (1500, AT_LEAST_ONCE, 200, 200),
-    (500, SparkBinding("pravega", "", "", "", "", "", exactly_once=True), None, 0),
-])
-def test_repeats_are_legitimate_of_a_sink_at_least_once(
-    found: int, binding: SparkBinding, bound: int | None, allowed: int
-) -> None:
-    assert legitimate(found, binding, bound) == allowed
-
-
 def test_a_run_of_which_nobody_knows_what_it_published_is_named(chain: Chain) -> None:
     chain.settings.state_dir.mkdir(parents=True, exist_ok=True)
     ManifestWriter.create(chain.settings, "whole", "test", {}).close()
@@ -165,24 +148,6 @@ def test_a_run_of_which_nobody_knows_what_it_published_is_named(chain: Chain) ->
         said = [asked(chain.settings, collector, names, time.monotonic() + 600) for names in (None, ["whole"])]
     assert "torn.jsonl" in said[0]["not_judged"]
     assert tuple(said[1]["stages"]) == ALL
-
-
-S = 1_000_000
-
-
-@pytest.mark.parametrize(("started_s", "finished", "repeated"), [
-    (None, True, 0), (90, True, 0), (150, True, 5), (210, True, 5), (2000, True, 0), (2000, False, 5),
-])
-def test_only_repeats_of_runs_that_a_dead_spark_was_at_are_legitimate(
-    chain: Chain, monkeypatch: pytest.MonkeyPatch, started_s: int | None, finished: bool, repeated: int
-) -> None:
-    monkeypatch.setattr(sink_repeats, "connect", lambda settings: chain.memory)
-    monkeypatch.setattr(chain.memory.spark, "binding", lambda stream: AT_LEAST_ONCE, raising=False)
-    monkeypatch.setattr(sink_repeats, "spark_started_us", lambda settings: started_s and started_s * S)
-    runs = [Manifest("hit", "test", 100 * S, finished=finished, changed_at_us=200 * S),
-            Manifest("later", "test", 3000 * S)]
-    found = sink_repeats.tolerate(chain.settings, Finding(20, 20, duplicated=12), runs, {"hit": 5, "later": 7})
-    assert (found.duplicated, found.detail.get("repeated", 0)) == (12 - repeated, repeated)
 
 
 def test_a_failure_that_passes_is_waited_for(chain: Chain, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,18 @@ import json
 import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
+from chaos.guarded import guarded
+from chaos.lease import Lease
 from cli.main import murmur
 from common.process import manager
+from common.process.identity import Identity
 from common.settings import Settings
+from deploy.local.processes import supervisor
+from tests.stack import eventually
 
 SENTINEL = "s3ntinel"
 
@@ -41,8 +47,8 @@ def down(*words: str) -> Result:
 def test_without_a_terminal_nothing_is_removed_unless_told_so(home: Path) -> None:
     file = stored(home)
     refused = down("--wipe")
-    assert refused.exit_code == 2
-    assert "--yes" in refused.output
+    assert refused.exit_code == 1
+    assert f"nothing was touched: --yes removes everything in {file.parent.parent}" in refused.output
     assert file.exists()
     assert down("--wipe", "--yes").exit_code == 0
     assert not file.parent.parent.exists()
@@ -58,6 +64,28 @@ def test_an_instance_ends_whose_middleware_is_no_longer_found(home: Path, monkey
         assert "gone of instance default is not known here" in ended.output
         process.wait(10)
         assert file.exists()
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_what_is_paused_goes_on_before_it_is_to_end(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else all that is left is to kill it, once the time in which it should end is over."""
+    stored(home)
+    settings = Settings(home=home)
+    settings.log_dir.mkdir()
+    process = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    found = Identity.of(process.pid)
+    assert found
+    states: list[str] = []
+    monkeypatch.setattr(manager, "is_running", lambda settings: True)
+    monkeypatch.setattr(supervisor, "stop", lambda *_: states.append(psutil.Process(process.pid).status()))
+    try:
+        with guarded(settings, Lease("pause", "search", found, 60.0)):
+            eventually("it is paused", lambda: psutil.Process(process.pid).status() == psutil.STATUS_STOPPED, 10)
+            assert down().exit_code == 0
+            assert states
+            assert psutil.STATUS_STOPPED not in states
     finally:
         process.kill()
         process.wait()

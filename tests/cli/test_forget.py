@@ -17,7 +17,7 @@ from common.settings import Settings
 from common.tweets import Ingest, to_json
 from consumers.search import Search
 from deploy.local import state
-from ingest.archive import Archive
+from ingest.archive.writing import Archive
 from ingest.manifest import ManifestWriter
 from ingest.sources.base import examine
 from ingest.stamp import Stamper

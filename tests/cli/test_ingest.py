@@ -4,7 +4,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from cli.ingest import ingest, shares
+from cli.ingest import ingest
+from cli.options import shares
 
 LANGUAGES = next(option for option in ingest.params if option.name == "languages")
 

@@ -44,7 +44,7 @@ def host() -> Iterator[Jetstream]:
 @pytest.fixture
 def settings(tmp_path: Path, host: Jetstream, monkeypatch: pytest.MonkeyPatch) -> Settings:
     made = settings_in(tmp_path, bluesky_hosts=host.address)
-    monkeypatch.setattr(cli, "known", lambda _: made)
+    monkeypatch.setattr(cli.options, "known", lambda _: made)
     return made
 
 
@@ -86,11 +86,12 @@ def test_a_run_whose_process_died_is_published_first(settings: Settings, host: J
     assert read_manifests(settings)["died"].finished
 
 
-def test_two_at_once_would_bring_everything_twice(settings: Settings, middleware: Memory) -> None:
+def test_it_does_not_go_on_behind_a_run_that_is_being_finished(settings: Settings, middleware: Memory) -> None:
+    """By `murmur ingest --resume`."""
     with ManifestWriter.create(settings, "living", "bluesky", {}):
         result = ingest("--source", "bluesky")
     assert result.exit_code == 1
-    assert "the run living takes in bluesky already" in result.output
+    assert "another process takes in or finishes the run living of bluesky" in result.output
     assert list(read_manifests(settings)) == ["living"]
 
 

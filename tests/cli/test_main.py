@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from cli.chaos import COMMANDS as CHAOS_COMMANDS
 from cli.load import COMMANDS as LOAD_COMMANDS
 from cli.main import COMMANDS, murmur
 from tests.stack import PORT_BASE, ROOT
@@ -31,7 +32,8 @@ def test_version_is_that_of_the_package():
     assert run("--version").output == f"murmur, version {version('murmuration')}\n"
 
 
-@pytest.mark.parametrize("words", [*((name,) for name in COMMANDS), *(("load", name) for name in LOAD_COMMANDS)])
+@pytest.mark.parametrize("words", [*((name,) for name in COMMANDS), *(("load", name) for name in LOAD_COMMANDS),
+                                   *(("chaos", name) for name in CHAOS_COMMANDS)])
 def test_every_command_has_help_and_an_instance(words: tuple[str, ...]):
     result = run(*words, "--help")
     assert result.exit_code == 0

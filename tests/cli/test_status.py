@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 from cli import options, status
 from cli.status import stores_as_text
+from common.settings import Settings
 from common.storage.held import Held
 
 UP, DOWN = {"name": "search", "state": "RUNNING", "pid": 7}, {"name": "spark", "state": "FATAL", "pid": None}
@@ -18,9 +20,9 @@ UP, DOWN = {"name": "search", "state": "RUNNING", "pid": 7}, {"name": "spark", "
     ([UP, UP], 0), ([UP, DOWN], 1), ([DOWN], 1), ([], 1), (None, 1),
 ])
 def test_it_ends_with_1_unless_everything_runs(
-    monkeypatch: pytest.MonkeyPatch, processes: list[dict[str, Any]] | None, ends_with: int
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, processes: list[dict[str, Any]] | None, ends_with: int
 ) -> None:
-    monkeypatch.setattr(options, "known", lambda instance: None)
+    monkeypatch.setattr(options, "known", lambda instance: Settings(home=tmp_path))
     monkeypatch.setattr(status, "described", lambda settings: {"processes": processes})
     assert CliRunner().invoke(status.status, ["--json"]).exit_code == ends_with
 

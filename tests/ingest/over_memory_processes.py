@@ -37,7 +37,7 @@ def stuck() -> None:
     middleware: Memory = memory(settings)
     MemoryProducer.flush = lambda _: threading.Event().wait()  # type: ignore[method-assign,assignment]
     ingest.connect = lambda _: middleware  # type: ignore[attr-defined]
-    ingest.known = lambda _: settings  # type: ignore[attr-defined]
+    ingest.options.known = lambda _: settings  # type: ignore[attr-defined]
     ingest.ingest(["--source", "synthetic", "--rate", "1000", "--run", "stuck"])
 
 
@@ -59,7 +59,7 @@ def outlived(hosts: str) -> None:
             file.write(b"%b %b\n" % (key.encode(), event))
     MemoryProducer.send = keep  # type: ignore[method-assign]
     ingest.connect = lambda _: middleware  # type: ignore[attr-defined]
-    ingest.known = lambda _: settings  # type: ignore[attr-defined]
+    ingest.options.known = lambda _: settings  # type: ignore[attr-defined]
     ingest.ingest(["--source", "bluesky"])
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from common.settings import Settings
 from common.storage.disk import DiskFull
-from ingest import archive
+from ingest.archive import files
 from ingest.endpoint import inbox
 from ingest.endpoint.http import create_app
 from ingest.ingester import Ingester
@@ -53,7 +53,7 @@ def refused(publisher: Publisher, count: int) -> bool:
 
 
 def archive_of(settings: Settings) -> list[int]:
-    return [entry.seq for entry in archive.read(settings, RUN, 0)]
+    return [entry.seq for entry in files.read(settings, RUN, 0)]
 
 
 def publisher_goes_on(settings: Settings, middleware: Memory, ballast: Ballast) -> None:

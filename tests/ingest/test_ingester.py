@@ -9,7 +9,7 @@ import pytest
 
 from common.settings import Settings
 from common.tweets import RAW
-from ingest import archive
+from ingest.archive import files
 from ingest.ingester import Ingester
 from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher, Stranded
@@ -94,7 +94,7 @@ def resume(settings: Settings, middleware: Memory) -> None:
 
 
 def archived(settings: Settings) -> list[int]:
-    return [entry.seq for entry in archive.read(settings, RUN, 0)]
+    return [entry.seq for entry in files.read(settings, RUN, 0)]
 
 
 def test_what_keeps_a_source_is_told_to_the_publisher_before_anything_came_and_until_it_does(
@@ -158,4 +158,4 @@ def test_what_the_publisher_takes_once_it_was_given_up_is_archived_only(settings
         ingester._publish_group(([1, 2], payloads(2)))
         assert publisher.acknowledged == 0
         assert middleware.events(RAW) == []
-    assert [entry.seq for entry in archive.read(settings, RUN, 0)] == [0, 1]
+    assert [entry.seq for entry in files.read(settings, RUN, 0)] == [0, 1]

@@ -87,6 +87,21 @@ def test_every_post_is_in_the_stream_once_through_two_cuts_and_a_kill(
     assert other.cursors[-1] == int(kept_position(events, first.run).split(" ")[1])
 
 
+def test_of_two_that_are_started_at_once_one_takes_it_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME_OF_THE_TEST", str(tmp_path))
+    log = tmp_path / "log"
+    with (Jetstream(map(commit, range(50))) as host, ingesting(host.address, log) as one,
+          ingesting(host.address, log) as other):
+        eventually("one of them ends", lambda: {one.poll(), other.poll()} - {None})
+        refused, works = (one, other) if one.poll() is not None else (other, one)
+        assert (refused.returncode, works.poll()) == (1, None)
+        assert "takes in bluesky already" in log.read_text()
+        eventually("the other has all", lambda: len(posts(kept(tmp_path))) == 50)
+        works.send_signal(signal.SIGINT)
+        assert works.wait(60) == 0
+    assert set(posts(kept(tmp_path)).values()) == {1}
+
+
 def kept_position(events: list[dict[str, Any]], run: str) -> str:
     """Of the last event of a run."""
     last = max((event["ingest"] for event in events if event["ingest"]["run"] == run), key=lambda stamp: stamp["seq"])

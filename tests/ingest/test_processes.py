@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from ingest import archive
+from ingest.archive import files
 from ingest.manifest import read_manifests
 from tests.ingest.over_memory import eventually, settings_in
 from tests.search.servers import free_port
@@ -66,13 +66,13 @@ def test_ctrl_c_ends_whatever_the_middleware_does_and_says_what_is_kept(
     settings = settings_in(tmp_path)
     ingest = subprocess.Popen([sys.executable, "-m", MODULE], cwd=ROOT, stderr=subprocess.PIPE, text=True)
     try:
-        assert eventually(lambda: any(archive.read(settings, "stuck", 0)), 30)
+        assert eventually(lambda: any(files.read(settings, "stuck", 0)), 30)
         ingest.send_signal(signal.SIGINT)
         _, said = ingest.communicate(timeout=10)
     finally:
         ingest.kill()
     assert ingest.returncode == 1
-    kept = len(list(archive.read(settings, "stuck", 0)))
+    kept = len(list(files.read(settings, "stuck", 0)))
     assert f"0 tweets are acknowledged, {kept} archived and not acknowledged" in said
     assert "--resume" in said
     assert not read_manifests(settings)["stuck"].finished

@@ -14,7 +14,7 @@ from redis import Redis
 
 from common.settings import Settings
 from common.telemetry.stages import read_scheduled, read_stages, read_totals
-from ingest import archive
+from ingest.archive import files
 from ingest.manifest import ManifestWriter, read_manifests
 from ingest.publisher import Publisher, Stranded
 from ingest.resume import dead_runs, recover
@@ -35,7 +35,7 @@ def test_what_is_published_is_archived_and_acknowledged(
     for count in (3, 0, 4):
         publish(publisher, count)
     assert seqs(middleware, RUN) == each_once(7)
-    assert [entry.seq for entry in archive.read(settings, RUN, 0)] == list(range(7))
+    assert [entry.seq for entry in files.read(settings, RUN, 0)] == list(range(7))
     assert read_manifests(settings)[RUN].acknowledged == 7
 
 

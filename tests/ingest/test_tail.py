@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from common.settings import Settings
-from ingest import archive
+from ingest.archive import files
 from ingest.manifest import ManifestWriter
 from ingest.publisher import Publisher
 from ingest.sources.base import Payload, examine
@@ -49,7 +49,7 @@ def test_a_file_that_is_compressed_while_it_is_looked_for_is_found(
     settings: Settings, middleware: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(settings, middleware, "a", "one", payloads(3))
-    read, times = archive.read, [0]
+    read, times = files.read, [0]
 
     def gone_once(*arguments: Any) -> Iterator[Archived]:
         times[0] += 1
@@ -57,7 +57,7 @@ def test_a_file_that_is_compressed_while_it_is_looked_for_is_found(
             raise FileNotFoundError("a")
         yield from read(*arguments)
 
-    monkeypatch.setattr(archive, "read", gone_once)
+    monkeypatch.setattr(files, "read", gone_once)
     assert tail(settings, "one", 2) == payloads(2, 1)
 
 

@@ -9,6 +9,7 @@ from sqlalchemy.exc import OperationalError
 
 from common.storage.held import Held
 from common.tweets import Ingest
+from search import database
 from search import store as store_module
 from search.store import RunRows, Store
 from tests.search.samples import tweet
@@ -24,7 +25,7 @@ def test_a_stored_row_is_on_disk(make_store: MakeStore, request: pytest.FixtureR
 
 
 def test_a_server_that_accepts_and_does_not_answer_fails_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "CONNECT_SECONDS", 2)
+    monkeypatch.setattr(database, "CONNECT_SECONDS", 2)
     with socket.create_server(("127.0.0.1", 0)) as server:
         store = Store(f"postgresql+psycopg://u@127.0.0.1:{server.getsockname()[1]}/tweets", 10)
         with pytest.raises(OperationalError, match="timeout"):

@@ -72,7 +72,7 @@ def test_logs_are_bounded_by_a_setting_and_dated(tmp_path: Path) -> None:
     assert (one.store, one.holds, one.unit) == ("logs", 1100, "bytes")
     assert one.bound is not None
     supervised = stack.processes(settings)
-    aside = ("load", "users", "class-data")
+    aside = ("load", "users", "class-data", "chaos")
     assert one.bound == DAEMON_LOG_BYTES + (len(supervised) + len(aside)) * (1 << 20)
     assert one.oldest_at == pytest.approx(time.time(), abs=60)
 

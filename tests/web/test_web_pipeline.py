@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from typing import get_args
 
 import pytest
@@ -10,14 +11,15 @@ from redis import Redis
 from common.settings import Settings
 from common.telemetry import durability, retention
 from common.telemetry.reports import StageTelemetry, fold_ended
-from common.tweets import STAGES, Reader
+from common.telemetry.stages import newest_source, read_stages
+from common.tweets import STAGES, Reader, SourceKind
 from web.pipeline import STAGE_OF
 
 
 def test_what_is_unknown_is_null(client: FlaskClient) -> None:
     body = client.get("/api/v1/pipeline").json
     assert (body["middleware"], body["durability"], body["durability_asked"]) == ("pravega", None, None)
-    assert (body["source"], body["source_problem"]) == (None, None)
+    assert [body[f"source{what}"] for what in ("", "_kind", "_ended_at", "_problem")] == [None] * 4
     assert [stage["name"] for stage in body["stages"]] == ["published", "enriched", "ranked", "searchable"]
     for stage in body["stages"]:
         assert stage["rate_per_s"] is stage["lag_events"] is stage["lag_seconds"] is None
@@ -59,6 +61,44 @@ def test_the_source_is_that_of_the_newest_tweets(client: FlaskClient, settings: 
     assert client.get("/api/v1/pipeline").json["source"] == "bluesky"
     fold_ended(redis, settings.redis_prefix, "published", time.time() + 60)
     assert client.get("/api/v1/pipeline").json["source"] == "bluesky"
+
+
+def test_a_source_has_ended_once_none_of_its_runs_goes_on(
+    client: FlaskClient, settings: Settings, redis: Redis
+) -> None:
+    """However its last run ended: also one that was killed, and whatever else goes on or ended later."""
+    def run(name: str, source: str, kind: SourceKind | None, sent: bool) -> StageTelemetry:
+        made = StageTelemetry(settings.redis_address, settings.redis_prefix, "published", name, source, kind)
+        made.record([time.time_ns() // 1000] if sent else [])
+        made.save()
+        return made
+
+    def told() -> tuple[str, str | None, float | None]:
+        body = client.get("/api/v1/pipeline").json
+        at = body["source_ended_at"]
+        return body["source"], body["source_kind"], datetime.fromisoformat(at).timestamp() if at else None
+
+    before = time.time()
+    pushed = run("0", "http", "pushed", sent=True)
+    one, other = run("1", "bluesky", "live", sent=True), run("2", "bluesky", "live", sent=False)
+    one.close()
+    assert told() == ("bluesky", "live", None)
+    other.close()
+    source, kind, ended_at = told()
+    assert (source, kind) == ("bluesky", "live")
+    assert ended_at is not None
+    assert before < ended_at < time.time()
+    time.sleep(0.1)
+    pushed.close()
+    fold_ended(redis, settings.redis_prefix, "published", time.time() + 60)
+    assert told() == ("bluesky", "live", pytest.approx(ended_at, abs=1e-6))
+    run("http", "http", "pushed", sent=True).close()
+    assert told() == ("http", "pushed", None)
+    run("3", "of-my-own", None, sent=True)
+    assert told() == ("of-my-own", None, None)
+    stages = read_stages(redis, settings.redis_prefix, time.time() + 16)  # as if it had been killed
+    assert newest_source(stages) == ("of-my-own", None, pytest.approx(time.time(), abs=5))
+    assert newest_source(read_stages(redis, settings.redis_prefix, time.time() + 9)) == ("of-my-own", None, None)
 
 
 def test_what_keeps_a_live_source_is_told_before_its_first_tweet_and_until_it_is_over(

@@ -41,7 +41,7 @@ def processes(settings: Settings) -> list[Process]:
         Process(name(replica), python("deploy.local.kafka.broker", str(replica)), stage=0,
                 ready=answers(settings.port(Port.BROKER, replica)), stop_seconds=3, memory_mib=896,
                 listens=((Port.BROKER, replica), (Port.CONTROLLER, replica)),
-                copy_of="kafka" if settings.replicas > 1 else "")
+                copy_of="kafka" if settings.replicas > 1 else "", data=folder(settings, replica))
         for replica in range(settings.replicas)
     ]
 

@@ -15,6 +15,6 @@ DURABILITY: Durability = "fsync"
 def process(settings: Settings) -> Process:
     return Process(
         "milvus", python(modules.Deploy.MILVUS),
-        stage=0, foreground=True, listens=((Port.MILVUS, 0),), memory_mib=640,
+        stage=0, foreground=True, listens=((Port.MILVUS, 0),), memory_mib=640, data=settings.state_dir / "milvus",
         ready=health_checks.milvus_answers(settings.milvus_address),
     )

@@ -71,7 +71,7 @@ def processes(settings: Settings) -> list[Process]:
                  str(configuration(settings, "zookeeper.cfg")),
                  options=(*class_data_sharing.options(settings, "zookeeper"), f"-Xmn{ZOOKEEPER_YOUNG}")),
             stage=0, ready=health_checks.zookeeper(settings.port(Port.ZOOKEEPER)), listens=((Port.ZOOKEEPER, 0),),
-            memory_mib=320,
+            memory_mib=320, data=settings.state_dir / "zookeeper",
         ),
         *(one_bookie(settings, replica) for replica in range(bookies(settings))),
         # Stops before the segment store: without that it does not end until it is killed.
@@ -90,12 +90,18 @@ def processes(settings: Settings) -> list[Process]:
     ]
 
 
+def folder(settings: Settings, replica: int) -> Path:
+    """Of what a bookie stores."""
+    return settings.state_dir / numbered("bookkeeper", replica)
+
+
 def one_bookie(settings: Settings, replica: int) -> Process:
     return Process(
         numbered("bookkeeper", replica),
         after([settings.address(Port.ZOOKEEPER)], python("deploy.local.pravega.bookie", str(replica))),
         stage=1, ready=health_checks.accepts(settings.port(Port.BOOKIE, replica)), stop_seconds=1,
         listens=((Port.BOOKIE, replica),), memory_mib=1280, copy_of=copy_of(settings, "bookkeeper"),
+        data=folder(settings, replica),
     )
 
 
@@ -114,6 +120,7 @@ def one_segment_store(settings: Settings, replica: int) -> Process:
             ))),
         stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE, replica)), stop_seconds=1.5,
         listens=((Port.SEGMENT_STORE, replica),), memory_mib=4352, copy_of=copy_of(settings, "segment-store"),
+        data=settings.state_dir / "long-term-storage",
     )
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from common.addresses import numbered
 from common.settings import Settings
 from common.storage import files
-from deploy.local.pravega import DISK_FULL, ZNODE, configuration, java, write_one
+from deploy.local.pravega import DISK_FULL, ZNODE, configuration, folder, java, write_one
 from deploy.local.processes import class_data_sharing
 from middleware.pravega.ports import Port
 
@@ -50,10 +50,6 @@ def main() -> None:
                    options=(*class_data_sharing.options(settings, numbered("bookkeeper", replica)),
                             f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}", f"-XX:G1HeapRegionSize={REGIONS}"))
     os.execv(command[0], command)
-
-
-def folder(settings: Settings, replica: int) -> Path:
-    return settings.state_dir / numbered("bookkeeper", replica)
 
 
 def identity(settings: Settings, replica: int) -> str:

@@ -28,7 +28,7 @@ class Process:
     One that takes long before it needs the servers starts beside them: `early`. One that answers users is `foreground`:
     when the cores are busy its turn comes before that of all others. It `listens` at these ports, of which the second
     number tells one of several copies. In a container it has `memory_mib` at most. Of the servers with the same
-    `copy_of` one may be away: the others do its work.
+    `copy_of` one may be away: the others do its work. What it stores itself lies in the folder `data`.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Process:
     listens: tuple[tuple[Port | MiddlewarePort, int], ...] = ()
     memory_mib: int = 512
     copy_of: str = ""
+    data: Path | None = None
 
 
 def background(command: Sequence[str]) -> tuple[str, ...]:

@@ -120,14 +120,15 @@ def _await_one(settings: Settings, process: Process, given_up: threading.Event) 
     while time.monotonic() < until:
         with suppress(manager.NotAnswering):  # not yet
             info = asked.getProcessInfo(process.name)
-            if info["pid"] and _is_ready(process, info["start"]):
+            if info["pid"] and is_ready(process, info["start"]):
                 return True
         if given_up.wait(POLL_SECONDS):
             break
     return False
 
 
-def _is_ready(process: Process, started: float) -> bool:
+def is_ready(process: Process, started: float) -> bool:
+    """Whether the process that was started then does its work."""
     try:
         return process.ready(started)
     except Exception:  # whatever the client raises means "not yet": see Probe

@@ -17,6 +17,6 @@ def write_configuration(settings: Settings) -> None:
 def process(settings: Settings) -> Process:
     return Process(
         "redis", (program("redis-server"), str(settings.instance_dir / "redis.conf")),
-        stage=0, foreground=True, listens=((Port.REDIS, 0),), memory_mib=640,
+        stage=0, foreground=True, listens=((Port.REDIS, 0),), memory_mib=640, data=settings.instance_dir / "redis",
         ready=health_checks.redis_answers(settings.redis_address),
     )

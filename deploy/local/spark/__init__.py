@@ -14,7 +14,7 @@ from deploy.local.processes.spec import READERS, Process
 def process(settings: Settings) -> Process:
     return Process(
         "spark", python(modules.Deploy.SPARK), stage=READERS, ready_seconds=240, stop_seconds=2.5, early=True,
-        memory_mib=3072,
+        memory_mib=3072, data=settings.checkpoint_dir,
         ready=health_checks.written_since_start(settings.state_dir / "spark.ready"),
         environment={"PYSPARK_PYTHON": sys.executable,
                      "MURMUR_JVM_OPTIONS": class_data_sharing.of_clients(settings),

@@ -674,6 +674,16 @@ export interface components {
              */
             source: string | null;
             /**
+             * Source Ended At
+             * @description when that source ended, or reported for the last time 15 s ago or earlier; null: it is at work, or is what is pushed
+             */
+            source_ended_at: string | null;
+            /**
+             * Source Kind
+             * @description how real its tweets are: live, what people write now; pushed, sent here by somebody; recorded earlier; invented by a program; null: it is not known
+             */
+            source_kind: ("live" | "pushed" | "recorded" | "invented") | null;
+            /**
              * Source Problem
              * @description what keeps a live source that is at work from bringing anything, such as a server that is not reached and is tried on; null: nothing does
              */
@@ -963,6 +973,7 @@ type ReadonlyArray<T> = [
 export const pathsApiV1EventsGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/events"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
 export const pathsApiV1TrendingGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/trending"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
 export const pipelineDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["durability"]> = ["page-cache", "fsync"];
+export const pipelineSource_kindAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["source_kind"]> = ["live", "pushed", "recorded", "invented"];
 export const pipelineStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline.Stage"]["name"]> = ["published", "enriched", "ranked", "searchable"];
 export const pushedRefusalReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pushed.Refusal"]["reason"]> = ["too-large", "invalid-utf8", "not-json", "not-an-object"];
 export const rankingWindowValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["window"]> = ["1m", "5m", "15m", "1h"];

@@ -9,8 +9,13 @@ beforeEach(() => void vi.stubGlobal('matchMedia', () => Object.assign(new EventT
 afterEach(() => void vi.unstubAllGlobals())
 
 /** What stands below the name of the page, and what explains it. */
-function told(known: Pick<Pipeline, 'durability' | 'durability_asked'>, replicas = 1, source: string | null = 'x') {
-  const pipeline = { middleware: 'kafka', stages: [], replicas, source, source_problem: null, ...known }
+function told(
+  known: Pick<Pipeline, 'durability' | 'durability_asked'> & Partial<Pipeline>, replicas = 1,
+) {
+  const pipeline = {
+    middleware: 'kafka', stages: [], replicas, source: 'x', source_kind: 'live' as const, source_ended_at: null,
+    source_problem: null, ...known,
+  }
   const wrapper = mount(AppHeader, {
     props: { window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },
   })
@@ -38,9 +43,8 @@ it('says that a durability is unknown', () => {
     .toEqual(['on kafka · durability unknown · live: x', 'no server has said what acknowledged means'])
 })
 
-it.each([
-  ['bluesky', 'live: bluesky'], ['replay', 'recorded: replay'], ['synthetic', 'invented: synthetic'],
-  [null, 'no source yet'],
-])('says how real the tweets of %s are', (source, text) => {
-  expect(told({ durability: 'fsync', durability_asked: true }, 1, source)[0]).toBe(`on kafka · fsync · ${text}`)
+it('says that a source has ended, and for how long it is already', () => {
+  const ended = new Date(Date.now() - 120_000).toISOString()
+  expect(told({ durability: 'fsync', durability_asked: true, source_ended_at: ended })[0])
+    .toBe('on kafka · fsync · was live: x, ended 2 min ago')
 })

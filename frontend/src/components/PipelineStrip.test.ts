@@ -8,7 +8,8 @@ beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
 const kafka = {
-  middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: null, source_problem: null,
+  middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: null,
+  source_kind: null, source_ended_at: null, source_problem: null,
 } as const
 const nothing = { p50: null, p95: null, p99: null }
 const stages: Stage[] = [

@@ -22,7 +22,8 @@ class FakeEventSource extends EventTarget {
 
 const ranking = (window: Window, tweets = 1) => ({ window, as_of: '2026-11-21T12:00:00Z', tweets, hashtags: [] })
 const pipeline = {
-  middleware: 'pravega', durability: 'fsync', durability_asked: false, replicas: 1, source: null, source_problem: null,
+  middleware: 'pravega', durability: 'fsync', durability_asked: false, replicas: 1, source: null,
+  source_kind: null, source_ended_at: null, source_problem: null,
   stages: [],
 }
 const answer = vi.fn<(url: string) => Response | Promise<Response>>()

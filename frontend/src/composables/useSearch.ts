@@ -6,7 +6,8 @@ export type SearchState = 'idle' | 'searching' | 'done' | 'failed'
 /** Posts may be deleted where they were written: those that are shown are asked for again. */
 const REFRESH_MS = 30_000
 
-/** Semantic search for `query` in one language, or in any (empty). The last result stays while the next is on its way, and when that fails. */
+/** Semantic search for `query` in one language, or in any (empty). The last result stays while the next is on its way,
+ * and when that fails. */
 export function useSearch(query: Ref<string>, lang: Ref<string>) {
   const state = ref<SearchState>('idle')
   const result = shallowRef<SearchResult | null>(null)

@@ -1,14 +1,32 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
+import type { Pipeline } from '@/api/client'
 import { describeSource, linkable } from '@/lib/source'
 
-it.each([
-  ['bluesky', 'live: bluesky'], ['wikimedia', 'live: wikimedia'], ['x', 'live: x'], ['http', 'pushed: http'],
-  ['replay', 'recorded: replay'], ['synthetic', 'invented: synthetic'], [null, 'no source yet'],
-  ['of-my-own', 'source of-my-own'], ['constructor', 'source constructor'],
-])('says of %s: %s', (source, text) => {
-  expect(describeSource(source).text).toBe(text)
-  expect(describeSource(source).meaning).not.toBe('')
+type Kind = Pipeline['source_kind']
+
+const NOW = Date.UTC(2026, 10, 28, 12)
+
+const told = (source: string | null, kind: Kind, endedAt: string | null = null) =>
+  describeSource({ source, source_kind: kind, source_ended_at: endedAt }, NOW)
+
+it.each<[string | null, Kind, string]>([
+  ['bluesky', 'live', 'live: bluesky'], ['http', 'pushed', 'pushed: http'], ['replay', 'recorded', 'recorded: replay'],
+  ['synthetic', 'invented', 'invented: synthetic'], [null, null, 'no source yet'],
+  ['of-my-own', null, 'source: of-my-own'],
+])('says of %s, which is %s: %s', (source, kind, text) => {
+  expect(told(source, kind).text).toBe(text)
+  expect(told(source, kind).meaning).not.toBe('')
+})
+
+it('does not call live what has ended, and says when it has', () => {
+  const ended = new Date(NOW - 3 * 60_000).toISOString()
+  expect(told('bluesky', 'live', ended).text).toBe('was live: bluesky, ended 3 min ago')
+  expect(told('bluesky', 'live', ended).meaning).not.toContain('write now')
+  expect(told('synthetic', 'invented', ended).text).toBe('invented: synthetic, ended 3 min ago')
+  expect(told('of-my-own', null, ended).text).toBe('source: of-my-own, ended 3 min ago')
+  const byAnotherClock = new Date(NOW + 60_000).toISOString()
+  expect(told('synthetic', 'invented', byAnotherClock).text).toBe('invented: synthetic, ended just now')
 })
 
 it.each([

@@ -31,7 +31,8 @@ afterEach(() => void vi.unstubAllGlobals())
 
 it('says that the host of a live source is not reached, before any tweet came and until it answers', async () => {
   const pipeline = {
-    middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: null, stages: [],
+    middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: null, source_kind: null,
+    source_ended_at: null, stages: [],
   } as const
   const wrapper = mount(LiveView)
   expect(wrapper.text()).not.toContain('No live tweets')

@@ -7,9 +7,10 @@ name tells what the texts depend on, the code that makes them included.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -27,14 +28,30 @@ ROWS = 5
 HEADER_BYTES = 2 * ROWS * BLOCK
 
 
-def folder_of(ahead: Path, seed: int, languages: str) -> Path:
-    """Where the blocks of a seed are; removes what other versions of the code have made."""
-    made_by = _made_by()
-    for other in ahead.glob("*-*"):
-        if not other.name.startswith(made_by):
-            shutil.rmtree(other, ignore_errors=True)
-    mix = hashlib.sha256(languages.encode()).hexdigest()[:8]
-    return ahead / f"{made_by}-{mix}-{seed}"
+BLOCK_BYTES = 1_700_000
+"""What a block takes on disk, about."""
+
+
+def blocks(ahead: Path, seed: int, languages: Mapping[str, float], number: int, count: int) -> list[Path]:
+    """The files below `ahead` for `count` tweets of a seed from `number` on, whether they are there or not."""
+    mix = hashlib.sha256(json.dumps(languages).encode()).hexdigest()[:8]
+    folder = ahead / f"{_made_by()}-{mix}-{seed}"
+    return [folder / f"{block:06}.block" for block in range(number // BLOCK, -(-(number + count) // BLOCK))]
+
+
+def make_room(ahead: Path, wanted: Collection[Path], most_bytes: int) -> None:
+    """Removes what other versions of the code have made, and then the oldest blocks, until those that are wanted fit
+    into `most_bytes` with what is left; for who knows that nobody reads any."""
+    for folder in ahead.glob("*-*"):
+        if not folder.name.startswith(_made_by()):
+            shutil.rmtree(folder, ignore_errors=True)
+    others = {path: path.stat() for path in ahead.glob("*-*/*") if path not in wanted}
+    surplus = sum(each.st_size for each in others.values()) + BLOCK_BYTES * len(wanted) - most_bytes
+    for path in sorted(others, key=lambda each: others[each].st_mtime_ns):
+        if surplus <= 0:
+            return
+        surplus -= others[path].st_size
+        path.unlink()
 
 
 def write(path: Path, parts: Iterable[Part]) -> None:

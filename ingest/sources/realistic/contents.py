@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, cycle, islice, starmap
 from itertools import count as count_from
@@ -14,7 +13,7 @@ import orjson
 
 from ingest.sources.content import Content, Size
 from ingest.sources.phrases import USERS, User, load_topics, make_users
-from ingest.sources.realistic.ahead import BLOCK, Part, folder_of, is_whole, read, write
+from ingest.sources.realistic.ahead import BLOCK, Part, blocks, is_whole, read, write
 from ingest.sources.realistic.outbreaks import (
     HOT,
     HOT_OF_OUTBREAK,
@@ -72,13 +71,12 @@ class Realistic:
     """Deterministic by `seed` and `languages`, the share of each; LANGUAGES unless given."""
 
     def __init__(self, seed: int, size: Size, languages: Mapping[str, float] | None = None) -> None:
-        languages = languages or LANGUAGES
-        self._seed, self._languages = seed, json.dumps(languages)
-        self._shares = np.array(list(languages.values())) / sum(languages.values())
+        self._seed, self._languages = seed, languages or LANGUAGES
+        self._shares = np.array(list(self._languages.values())) / sum(self._languages.values())
         self._topics = load_topics()
         users = make_users(np.random.default_rng((seed, 0)))
-        self._texts = Texts(list(languages), self._topics, users)
-        self._spread = Spread(seed, self._texts, list(languages), self._shares, self._topics, users)
+        self._texts = Texts(list(self._languages), self._topics, users)
+        self._spread = Spread(seed, self._texts, list(self._languages), self._shares, self._topics, users)
         self._authors = [_author(user) for user in users]
         self._annotations = [orjson.dumps(topic.annotations) for topic in self._topics]
         self._metrics = [_metrics(number) for number in range(METRICS)]
@@ -91,8 +89,7 @@ class Realistic:
 
     def ahead(self, number: int, count: int, folder: Path) -> Iterator[Content]:
         """In blocks on disk, as far as they are not there from an earlier time. Raises DiskFull."""
-        within = folder_of(folder, self._seed, self._languages)
-        paths = [within / f"{block:06}.block" for block in range(number // BLOCK, -(-(number + count) // BLOCK))]
+        paths = blocks(folder, self._seed, self._languages, number, count)
         for block, path in enumerate(paths, number // BLOCK):
             if not is_whole(path):
                 write(path, self._block(block))

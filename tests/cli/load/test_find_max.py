@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,6 +36,6 @@ def found(capacity: dict[str, Any], experiments: list[dict[str, Any]], monkeypat
           folder: Path) -> Result:
     """What the command does with a search that ended like this."""
     monkeypatch.setattr(options, "known", lambda instance: None)
-    monkeypatch.setattr(find_max, "running", lambda settings: SimpleNamespace(settings=None))
+    monkeypatch.setattr(find_max, "running", lambda settings: nullcontext(SimpleNamespace(settings=None)))
     monkeypatch.setattr(find_max, "search", lambda *_: {"capacity": capacity, "experiments": experiments})
     return CliRunner().invoke(find_max.find_max, ["--budget", "0.5", "--json", "--out", str(folder)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from types import SimpleNamespace
 
 import pytest
@@ -28,7 +29,7 @@ def test_an_experiment_that_breaks_has_the_status_of_what_is_broken(monkeypatch:
         raise GeneratorFailed("a generator ended:\nno tweets")
 
     monkeypatch.setattr(options, "known", lambda instance: None)
-    monkeypatch.setattr(command, "running", lambda settings: SimpleNamespace(settings=None))
+    monkeypatch.setattr(command, "running", lambda settings: nullcontext(SimpleNamespace(settings=None)))
     monkeypatch.setattr(command, "check_disk", lambda *_: None)
     monkeypatch.setattr(command, "ensure_warm", lambda *_: None)
     monkeypatch.setattr(command, "Experiment", lambda *_: SimpleNamespace(run=fail))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import psutil
 import pytest
 from redis import Redis
 
@@ -121,6 +122,7 @@ def test_processes_add_up_and_a_restarted_one_goes_on(redis: Redis, report: Repo
             telemetry.close()
     stage = read_stages(redis, PREFIX, time.time())["enriched"]
     assert (stage.total, stage.extra, stage.passed_on) == (40, {"rejected": 4, "late": 8}, {"ranked": NOW})
+    assert stage.starts_us == [int(psutil.Process().create_time() * 1e6)] * 4
 
 
 def test_every_event_counts_in_the_second_for_which_it_was_scheduled(

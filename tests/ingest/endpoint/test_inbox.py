@@ -224,7 +224,7 @@ def test_a_full_disk_is_507_and_the_run_goes_on_when_there_is_room(
 ) -> None:
     assert push(client).status_code == 200
     with monkeypatch.context() as full:
-        full.setattr("ingest.archive.write_at", _no_room)
+        full.setattr("ingest.archive.writing.write_at", _no_room)
         answer = push(client)
         assert answer.status_code == 507
         assert int(answer.headers["Retry-After"]) > 0

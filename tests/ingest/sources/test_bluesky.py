@@ -144,6 +144,36 @@ def test_hosts_that_do_not_work_are_asked_in_turn(caplog: pytest.LogCaptureFixtu
         assert ids(take(source, 1)) == of(1)
 
 
+def test_a_host_that_gives_posts_is_asked_again_however_soon_it_ends_the_connection() -> None:
+    with (
+        Jetstream(map(commit, range(12)), *[cuts(4)] * 3) as one, Jetstream(map(commit, range(12))) as other,
+        listening(one, other) as source,
+    ):
+        assert ids(take(source, 12)) == of(*range(12))
+        assert one.cursors == [None, 4, 7, 10]
+        assert other.requests == []
+
+
+def test_a_host_that_ends_every_connection_soon_is_left_for_another() -> None:
+    with (
+        Jetstream(map(commit, range(12)), *[cuts(2)] * 100) as one, Jetstream(map(commit, range(12))) as other,
+        listening(one, other) as source,
+    ):
+        assert ids(take(source, 12)) == of(*range(12))
+        assert len(one.cursors) == live.SHORT_ONES + 1
+        assert len(other.cursors) == 1
+
+
+def test_a_host_that_gives_only_what_came_before_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "HEALTHY_SECONDS", 1e6)
+    with (
+        Jetstream([commit(0)], *[sends(1)] * 100) as one, Jetstream(map(commit, range(3))) as other,
+        listening(one, other) as source,
+    ):
+        assert ids(take(source, 3)) == of(*range(3))
+        assert one.cursors == [None, 1]
+
+
 def test_a_host_that_sends_nothing_at_first_is_left_sooner(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hosts were seen that take connections and send nothing; one that has sent something is waited for longer."""
     monkeypatch.setattr("ingest.sources.bluesky.FIRST_SECONDS", 0.2)

@@ -256,6 +256,7 @@ def test_other_tweets_made_ahead_by_other_code_go(tmp_path: Path) -> None:
     old.mkdir()
     source = Synthetic("run")
     source.make_ahead(100, tmp_path)
+    ahead.make_room(tmp_path, [], 1 << 30)
     (folder,) = tmp_path.iterdir()
     (block,) = folder.iterdir()
     written = block.stat()

@@ -18,6 +18,8 @@ from audit import process as audits
 from common.settings import Settings
 from ingest.pacer import Pacer
 from ingest.sources.content import Workload
+from ingest.sources.realistic.ahead import BLOCK_BYTES, blocks
+from ingest.sources.realistic.vocabulary import LANGUAGES
 from loadgen.errors import GeneratorFailed, StackBroken
 from loadgen.load import generator_processes as load_module
 from loadgen.load import locust_users as users_module
@@ -213,9 +215,29 @@ def test_no_more_is_made_ahead_than_is_needed_or_allowed(
 
 
 def test_what_was_made_ahead_is_told(settings: Settings) -> None:
-    block = ahead_dir(settings) / "made" / "000000.block"
-    block.parent.mkdir(parents=True)
-    block.write_bytes(bytes(5000))
+    """That of this experiment alone: others had other seeds, or more of them."""
     with Load(settings, "r", 200.0, "lean", 1, 2, "realistic", 1000) as load:
+        for seed, size in ((1, 5000), (2, 600), (3, 70)):
+            for block in blocks(ahead_dir(settings), seed, LANGUAGES, 0, 5000):
+                block.parent.mkdir(parents=True, exist_ok=True)
+                block.write_bytes(bytes(size))
         load._progress.tell("made_us", 2_500_000, 1)
-        assert load.made_ahead() == {"tweets": 1000, "seconds": 2.5, "bytes": 5000}
+        assert load.made_ahead() == {"tweets": 1000, "seconds": 2.5, "bytes": 5600}
+    with Load(settings, "r", 200.0, "lean", 1, 2, "cached", 1000) as load:
+        assert load.made_ahead()["bytes"] == 0
+
+
+def test_what_earlier_experiments_made_ahead_goes_once_there_is_no_room_beside_this_one(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load_module, "MOST_AHEAD_BYTES", 2 * BLOCK_BYTES + 1000)
+    monkeypatch.setattr(load_module, "ends_with_parent", lambda _: [sys.executable, "-c", "exit(1)"])
+    made = [blocks(ahead_dir(settings), seed, LANGUAGES, 0, 5000) for seed in (1, 2, 3)]
+    for age, block in enumerate(block for each in made for block in each):
+        block.parent.mkdir(parents=True, exist_ok=True)
+        block.write_bytes(bytes(400))
+        os.utime(block, (age, age))
+    with Load(settings, "r", 200.0, "lean", 1, 2, "realistic", 1000) as load, pytest.raises(GeneratorFailed):
+        load.start()
+    mine = [each[0] for each in made[:2]]
+    assert {*ahead_dir(settings).glob("*/*")} == {*mine, *made[2]}

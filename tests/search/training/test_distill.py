@@ -1,4 +1,7 @@
 import hashlib
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -76,3 +79,19 @@ def test_a_packed_table_is_read_as_it_was() -> None:
     np.testing.assert_allclose(read.encode(["one", "Two", "drei"]), unit, atol=0.01)
 
 
+def test_a_table_is_replaced_in_one_step(tmp_path: Path) -> None:
+    """Who reads the former one goes on reading it, and one that could not be written leaves it as it was."""
+    table = tmp_path / TABLE
+    table.write_bytes(b"former")
+    with table.open("rb", buffering=0) as reading:
+        assert reading.read(3) == b"for"
+        distill.store(b"new one", tmp_path)
+        assert reading.read() == b"mer"
+    program = (
+        "import resource, signal, sys; from pathlib import Path; from search.training.distill import store\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "store(bytes(5000), Path(sys.argv[1]))"
+    )
+    full = subprocess.run([sys.executable, "-c", program, tmp_path], capture_output=True, text=True)
+    assert "File too large" in full.stderr
+    assert [(file.name, file.read_bytes()) for file in tmp_path.iterdir()] == [(TABLE, b"new one")]

@@ -1,0 +1,1 @@
+"""Failures of a local instance that are provoked on purpose: each ends by itself, and is told to whoever draws it."""

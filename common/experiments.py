@@ -1,0 +1,29 @@
+"""An instance is held by one experiment at a time: what others do to it meanwhile would be taken for its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from common.settings import Settings
+from common.storage import files
+
+
+@contextmanager
+def experimenting(settings: Settings) -> Iterator[None]:
+    """Holds the instance alone. Raises BlockingIOError if another experiment runs on it, or somebody disturbs it."""
+    with files.locked(_file(settings), os.O_CREAT):
+        yield
+
+
+@contextmanager
+def disturbing(settings: Settings) -> Iterator[None]:
+    """Keeps experiments from the instance, which several may do at once. Raises BlockingIOError if one runs on it."""
+    with files.locked(_file(settings), os.O_CREAT, shared=True):
+        yield
+
+
+def _file(settings: Settings) -> Path:
+    return settings.instance_dir / "experiment.lock"

@@ -1,0 +1,1 @@
+"""Payloads on disk before they are published."""

@@ -1,0 +1,1 @@
+from tests.web.conftest import redis, redis_server  # noqa: F401
