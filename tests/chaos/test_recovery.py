@@ -27,8 +27,8 @@ def stage(sent: float, latency_ms: int = 0, rate: float | None = 100.0, spans: l
     histogram = new_histogram()
     if latency_ms:
         histogram.record_value(latency_ms)
-    return Stage(total=1, extra=Counter(), sent_high_us=round((NOW - sent) * US), source="synthetic", problem=problem,
-                 passed_on={}, spans=spans or [], rate=rate, ended=ended, latencies=histogram)
+    return Stage(total=1, extra=Counter(), sent_high_us=round((NOW - sent) * US), source=None, problem=problem,
+                 starts_us=[], passed_on={}, spans=spans or [], rate=rate, ended=ended, latencies=histogram)
 
 
 def stages(rate: float | None = 100.0, published: float = 0.1, ended: bool = False, problem: str = "",

@@ -27,7 +27,7 @@ def instance() -> Iterator[Stack]:
 
 def test_a_series_is_that_of_its_seed_and_loses_nothing(instance: Stack) -> None:
     with instance.source(RATE):
-        eventually("tweets come through", lambda: has_caught_up(instance.get("pipeline")["stages"]), 120)
+        eventually("tweets come through", lambda: has_caught_up(instance.get("pipeline")["stages"]), 300)
         words = ("--seed", str(SEED), "--for", f"{SECONDS}s", "--json")
         found = json.loads(instance.murmur("chaos", *words, timeout=2400))  # which ends well: the audit is exact
     stages, failures = found["audit"]["stages"], found["failures"]
