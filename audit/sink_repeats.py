@@ -37,7 +37,8 @@ def tolerate(settings: Settings, enriched: Finding, runs: Iterable[Manifest], re
         return enriched
     with connect(settings) as middleware:
         binding = middleware.spark.binding(ENRICHED)
-    of_runs = [(run, [at for at in spark_starts_us(settings) if was_going_on(run, at)]) for run in runs]
+    starts_us = spark_starts_us(settings)
+    of_runs = [(run, [at for at in starts_us if was_going_on(run, at)]) for run in runs]
     deaths = len({at for _, starts in of_runs for at in starts})
     hit = sum(repeats[run.run] for run, starts in of_runs if starts)
     repeated = legitimate(hit, deaths, binding, settings.max_events_per_trigger)

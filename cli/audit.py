@@ -49,8 +49,9 @@ def audit(run: str | None, timeout: int, instance: str | None, as_json: bool) ->
       3  it could not be judged in time: more time may do, or `murmur status` shows what does not answer
       4  nothing is missing or twice but what was lost to retention
 
-    Where Spark's sink is at least once and Spark was restarted since the run began, repeats of enriched events, a
-    micro-batch at most, are shown as `repeated` and are not twice; behind that stage they must not be seen.
+    Where Spark's sink is at least once and Spark was restarted since the run began, repeats of enriched events, at
+    most a micro-batch for each restart, are shown as `repeated` and are not twice; behind that stage they must not be
+    seen.
     """
     settings = known(instance)
     manifests = read_manifests(settings)
