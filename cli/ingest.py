@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from types import FrameType
@@ -99,14 +99,13 @@ def ingest(name: str | None, rate: float | None, speed: float | None, limit: int
 @contextmanager
 def _alone(settings: Settings, name: str | None) -> Iterator[None]:
     """While this process takes in a live source no other one of the instance does, also where both begin at once."""
-    with ExitStack() as held:
-        if name in LIVE:
-            make_folder(settings.state_dir)
-            try:
-                held.enter_context(locked(settings.state_dir / f".{name}.lock", os.O_CREAT))
-            except BlockingIOError:
-                raise click.ClickException(f"another process of instance {settings.instance} takes in {name} already: "
-                                           "a second one would bring all of it once more") from None
+    if name not in LIVE:
+        yield
+        return
+    make_folder(settings.state_dir)
+    refusal = click.ClickException(f"another process of instance {settings.instance} takes in {name} already: a second "
+                                   "one would bring all of it once more")
+    with locked(settings.state_dir / f".{name}.lock", os.O_CREAT, refusal=refusal):
         yield
 
 

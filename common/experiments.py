@@ -12,16 +12,16 @@ from common.storage import files
 
 
 @contextmanager
-def experimenting(settings: Settings) -> Iterator[None]:
-    """Holds the instance alone. Raises BlockingIOError if another experiment runs on it, or somebody disturbs it."""
-    with files.locked(_file(settings), os.O_CREAT):
+def experimenting(settings: Settings, refusal: Exception | None = None) -> Iterator[None]:
+    """Holds the instance alone. Raises as `files.locked` if another experiment runs on it, or somebody disturbs it."""
+    with files.locked(_file(settings), os.O_CREAT, refusal=refusal):
         yield
 
 
 @contextmanager
-def disturbing(settings: Settings) -> Iterator[None]:
-    """Keeps experiments from the instance, which several may do at once. Raises BlockingIOError if one runs on it."""
-    with files.locked(_file(settings), os.O_CREAT, shared=True):
+def disturbing(settings: Settings, refusal: Exception | None = None) -> Iterator[None]:
+    """Keeps experiments from the instance, which several may do at once. Raises as `files.locked` if one runs on it."""
+    with files.locked(_file(settings), os.O_CREAT, shared=True, refusal=refusal):
         yield
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import psutil
 import requests
@@ -74,11 +74,8 @@ def running(settings: Settings) -> Iterator[Instance]:
             requests.get(f"{settings.url}/readyz", timeout=READY_SECONDS).raise_for_status()
         except requests.RequestException as error:
             raise StackBroken(f"the page is not ready: {error}") from error
-    with ExitStack() as stack:
-        try:
-            stack.enter_context(experimenting(settings))
-        except BlockingIOError as error:
-            raise Busy(f"another experiment, or `murmur chaos`, runs on instance {settings.instance}") from error
+    busy = Busy(f"another experiment, or `murmur chaos`, runs on instance {settings.instance}")
+    with experimenting(settings, refusal=busy):
         yield found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import click
 
@@ -19,12 +19,8 @@ def chosen(name: str | None) -> Iterator[Settings]:
     """No experiment begins on it during the block. Raises Refused while one runs."""
     settings = options.known(name)
     end_abandoned(settings)
-    with ExitStack() as held:
-        try:
-            held.enter_context(disturbing(settings))
-        except BlockingIOError as error:
-            raise Refused(f"an experiment runs on instance {settings.instance}, and would take this for its own"
-                          ) from error
+    refusal = Refused(f"an experiment runs on instance {settings.instance}, and would take this for its own")
+    with disturbing(settings, refusal=refusal):
         yield settings
 
 

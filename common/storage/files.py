@@ -47,12 +47,15 @@ def last_lines(log: Path, count: int) -> list[str]:
 
 
 @contextmanager
-def locked(path: Path, flags: int = 0, shared: bool = False) -> Iterator[None]:
-    """Opens the file with these further flags, and holds it, alone or with others who share it. Raises BlockingIOError
-    if another process holds it otherwise, OSError."""
+def locked(path: Path, flags: int = 0, shared: bool = False, refusal: Exception | None = None) -> Iterator[None]:
+    """Opens the file with these further flags, and holds it, alone or with others who share it. Raises `refusal`, or
+    BlockingIOError unless one is given, if another process holds it otherwise; OSError."""
     descriptor = os.open(path, os.O_RDWR | flags)
     try:
-        fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise refusal or error from None
         yield
     finally:
         os.close(descriptor)
