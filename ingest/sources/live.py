@@ -165,6 +165,7 @@ class Live(Source):
         self._brought = False
         """Whether anything new came by this connection."""
         self._short_ones = 0
+        """Connections to this server that ended soon, in a row."""
         self._unheard_since: float | None = time.monotonic()
         self._problem = ""
         self._thread = threading.Thread(target=self._listen, name=self.name, daemon=True)
@@ -235,7 +236,9 @@ class Live(Source):
         if self._first_at is None:
             self._unheard_since = self._unheard_since or time.monotonic()
             self._name_server(why)
-        worked = self._worked()
+        lasted = self._has_lasted()
+        self._short_ones = 0 if lasted else self._short_ones + 1
+        worked = lasted or (self._brought and self._short_ones <= SHORT_ONES)
         if worked:
             self._backoff.succeeded()
         wait = self._backoff.after_failure()
@@ -245,13 +248,9 @@ class Live(Source):
             self.give_up_server()
         self._closing.wait(wait)
 
-    def _worked(self) -> bool:
+    def _has_lasted(self) -> bool:
         healthy_s = HEALTHY_SECONDS * self._backoff.scale
-        if self._first_at is not None and time.monotonic() - self._first_at > healthy_s:
-            self._short_ones = 0
-            return True
-        self._short_ones += self._brought
-        return self._brought and self._short_ones <= SHORT_ONES
+        return self._first_at is not None and time.monotonic() - self._first_at > healthy_s
 
     def _name_server(self, why: str) -> None:
         before = self._problem
