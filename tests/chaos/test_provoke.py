@@ -23,6 +23,7 @@ from common import modules
 from common.process import manager
 from common.process.identity import Identity, is_group
 from common.settings import Port, Settings
+from deploy.local.processes.spec import Process
 from tests.deploy.conftest import Start, start  # noqa: F401
 from tests.deploy.processes.supervised import running
 from tests.stack import ROOT, eventually
@@ -55,6 +56,17 @@ def kept(settings: Settings) -> list[dict[str, object]]:
         return [json.loads(record) for record in client.lrange(f"{settings.redis_prefix}{FAILURES}", 0, -1)]
 
 
+def killed(settings: Settings, start: Start, command: str) -> tuple[Process, int, float]:  # noqa: F811
+    """A process that is ready as soon as it runs, its id until it was killed, and when that was."""
+    (process,) = start(web=command)
+    eventually("it runs", lambda: running(settings) == {"web"}, 30)
+    found = Identity.of(manager.ask(settings).getProcessInfo("web")["pid"])
+    assert found
+    at = time.time()
+    found.kill()
+    return replace(process, ready=lambda started: True), found.pid, at
+
+
 def test_a_killed_process_is_back_when_it_answers_anew(instance: Settings) -> None:
     told, outcome = provoked(instance, Failure("kill", "redis"))
     assert told[0].pid
@@ -69,15 +81,9 @@ def test_what_a_killed_process_has_left_running_does_not_answer_for_the_next(
     settings: Settings, start: Start,  # noqa: F811
 ) -> None:
     """As the workers of a web server do until they find their parent gone."""
-    (process,) = start(web="sleep 4 & exec sleep 300")
-    eventually("it runs", lambda: running(settings) == {"web"}, 30)
-    found = Identity.of(manager.ask(settings).getProcessInfo("web")["pid"])
-    assert found
-    at = time.time()
-    found.kill()
-    back = await_back(settings, replace(process, ready=lambda started: True), found.pid, at)
-    assert back
-    assert not is_group(found.pid)
+    process, pid, at = killed(settings, start, "sleep 4 & exec sleep 300")
+    assert await_back(settings, process, pid, at)
+    assert not is_group(pid)
     eventually("it runs again", lambda: running(settings) == {"web"}, 30)
 
 
@@ -85,13 +91,8 @@ def test_a_process_has_the_time_that_its_start_may_take(
     settings: Settings, start: Start, monkeypatch: pytest.MonkeyPatch  # noqa: F811
 ) -> None:
     monkeypatch.setattr(recovery, "PATIENCE_S", 0.0)
-    (process,) = start(web="exec sleep 300")
-    eventually("it runs", lambda: running(settings) == {"web"}, 30)
-    found = Identity.of(manager.ask(settings).getProcessInfo("web")["pid"])
-    assert found
-    at = time.time()
-    found.kill()
-    assert await_back(settings, replace(process, ready=lambda started: True), found.pid, at)
+    process, pid, at = killed(settings, start, "exec sleep 300")
+    assert await_back(settings, process, pid, at)
     eventually("it runs again", lambda: running(settings) == {"web"}, 30)  # one that just starts may outlive its end
 
 
