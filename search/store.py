@@ -22,7 +22,8 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import EnrichedTweet
-from search import deletions
+from search import accounts, deletions
+from search.accounts import Account, Bucket
 from search.database import durability, engine_of
 from search.table import (
     blank_row,
@@ -115,7 +116,18 @@ class Store:
                 known = _positions(connection, list(first))
                 new = [tweet for tweet_id, tweet in first.items() if tweet_id not in known]
                 given = self._append(connection, new, blank)
+            accounts.add(connection, batch, given)
         return Stored(known | given, set(given), blank & given.keys(), forgotten)
+
+    def accounts(self) -> list[Account]:
+        """What was seen of each run."""
+        with self._connection() as connection:
+            return accounts.read(connection)
+
+    def buckets(self, since: int) -> dict[int, Bucket]:
+        """What was seen that belongs into the rankings' buckets from `since` (seconds since the epoch) on, by start."""
+        with self._connection() as connection:
+            return accounts.read_buckets(connection, since)
 
     def forget_source(self, source: str) -> Iterator[dict[int, int]]:
         """Has every tweet of a source forgotten that is stored now; each share, tweet id → position, is durable when it
@@ -260,7 +272,7 @@ class Store:
         """A transaction; writers of all processes take turns, which keeps positions in order."""
         if not self._made:
             with self._engine.execution_options(writes=True).begin() as connection:
-                for table in (tweets, deleted_accounts):
+                for table in (tweets, deleted_accounts, *accounts.TABLES):
                     connection.execute(CreateTable(table, if_not_exists=True))
                 for index in (by_position, by_author, by_forgotten):
                     connection.execute(CreateIndex(index, if_not_exists=True))

@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from common.tweets import EnrichedTweet, rfc3339
 
 _big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-_metadata = sa.MetaData()
+metadata = sa.MetaData()
 tweets = sa.Table(
-    "tweets", _metadata,
+    "tweets", metadata,
     sa.Column("tweet_id", _big, primary_key=True, autoincrement=False),
     sa.Column("position", _big, nullable=False),
     sa.Column("created_at_us", _big, nullable=False),
@@ -45,7 +45,7 @@ by_forgotten = sa.Index(
 """SQLite takes an index of some rows where a query names them in the same words."""
 
 deleted_accounts = sa.Table(
-    "deleted_accounts", _metadata,
+    "deleted_accounts", metadata,
     sa.Column("account", sa.String, primary_key=True, comment="digest of the author's id"),
     sa.Column("deleted_at_us", _big, nullable=False),
 )

@@ -1,5 +1,4 @@
 import socket
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Thread
 
@@ -12,10 +11,9 @@ from common.tweets import Ingest
 from search import database
 from search import store as store_module
 from search.store import RunRows, Store
+from tests.search.conftest import MakeStore
 from tests.search.samples import tweet
-from tests.search.servers import POSTGRES_PORTS, first_free, free_port, postgres_server
-
-MakeStore = Callable[..., Store]
+from tests.search.servers import POSTGRES_PORTS, first_free, free_port
 
 
 def test_a_stored_row_is_on_disk(make_store: MakeStore, request: pytest.FixtureRequest) -> None:
@@ -44,12 +42,6 @@ def test_no_message_tells_what_people_wrote(tmp_path: Path) -> None:
     assert "a secret" not in str(failed.value)
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[str]:
-    with postgres_server() as url:
-        yield url
-
-
 @pytest.mark.server
 def test_postgresql_listens_where_no_connection_of_others_can_be(postgres: str) -> None:
     """Any of the ports that the system gives may be taken between the look and the start."""
@@ -62,24 +54,6 @@ def test_a_port_that_somebody_has_is_passed_over() -> None:
         assert first_free(POSTGRES_PORTS) > first
         with pytest.raises(AssertionError, match=f"{first}"):
             first_free(range(first, first + 1))
-
-
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.server)])
-def make_store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MakeStore]:
-    sqlite = f"sqlite:///{tmp_path / 'tweets.db'}"
-    url = sqlite if request.param == "sqlite" else request.getfixturevalue("postgres")
-    opened: list[Store] = []
-
-    def make(max_rows: int = 1000) -> Store:
-        opened.append(Store(url, max_rows))
-        return opened[-1]
-
-    yield make
-    if request.param == "postgresql":
-        with opened[0]._engine.begin() as connection:
-            connection.exec_driver_sql("DROP TABLE IF EXISTS tweets, deleted_accounts")
-    for store in opened:
-        store.close()
 
 
 def test_what_was_stored_comes_back(make_store: MakeStore) -> None:

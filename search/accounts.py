@@ -1,0 +1,187 @@
+"""What the search consumer has seen of `tweets-enriched`, by run and number, kept in the transaction that stores the
+tweets: so it holds exactly what the database holds, whoever is killed when. The ledger compares it with what was
+acknowledged (audit/live).
+
+The numbers of a run are kept in blocks. Of those that are complete from the first one on only how many they are, of
+another complete one that it is, and of the rest a bit for each number: a run without gaps costs a row however long it
+is, one with a gap a few bytes for each block behind it. Writers take turns (Store), so several members share a block.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import sqlalchemy as sa
+from sqlalchemy import Connection, delete, select
+
+from common.tweets import BUCKET_SECONDS, EnrichedTweet
+from search.table import created_at_us, metadata, storable
+
+BLOCK_BITS = 12
+BLOCK = 1 << BLOCK_BITS
+"""Numbers of a block, each a bit: 512 bytes."""
+
+EMPTY, COMPLETE = bytes(BLOCK // 8), b""
+"""No number of a block; the other stands for the bits of a block that has all of its numbers."""
+
+KEPT_SECONDS = 86_400
+"""How far before the newest bucket others are kept."""
+
+_big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+seen_runs = sa.Table(
+    "seen_runs", metadata,
+    sa.Column("run", sa.String, primary_key=True),
+    sa.Column("whole", _big, nullable=False, comment="blocks from 0 on that are complete"),
+    sa.Column("repeated", _big, nullable=False, comment="events whose number had been seen"),
+    sa.Column("late", _big, nullable=False, comment="new tweets that are not ranked"),
+)
+seen_blocks = sa.Table(
+    "seen_blocks", metadata,
+    sa.Column("run", sa.String, primary_key=True),
+    sa.Column("block", _big, primary_key=True, autoincrement=False),
+    sa.Column("seen", sa.LargeBinary, nullable=False, comment="a bit for each number; empty: all of them"),
+)
+seen_buckets = sa.Table(
+    "seen_buckets", metadata,
+    sa.Column("bucket_start", _big, primary_key=True, autoincrement=False),
+    sa.Column("new", _big, nullable=False, comment="tweets that are to be ranked"),
+    sa.Column("known", _big, nullable=False, comment="events of tweets that were known: ranked or not"),
+)
+TABLES = (seen_runs, seen_blocks, seen_buckets)
+
+_PUT_RUN = sa.text(
+    "INSERT INTO seen_runs (run, whole, repeated, late) VALUES (:run, :whole, :repeated, :late) ON CONFLICT (run) "
+    "DO UPDATE SET whole = excluded.whole, repeated = excluded.repeated, late = excluded.late"
+)
+_PUT_BLOCK = sa.text(
+    "INSERT INTO seen_blocks (run, block, seen) VALUES (:run, :block, :seen) ON CONFLICT (run, block) "
+    "DO UPDATE SET seen = excluded.seen"
+)
+_RAISE_BUCKET = sa.text(
+    "INSERT INTO seen_buckets (bucket_start, new, known) VALUES (:bucket_start, :new, :known) ON CONFLICT "
+    "(bucket_start) DO UPDATE SET new = seen_buckets.new + excluded.new, known = seen_buckets.known + excluded.known"
+)
+
+
+class Account(NamedTuple):
+    """What was seen of one run."""
+
+    run: str
+    whole: int
+    """Blocks 0 to whole - 1 are complete."""
+
+    blocks: dict[int, bytes]
+    """Others: bit s % 8 of byte s // 8 for the number s of the block, or COMPLETE."""
+
+    repeated: int
+    """Events whose number had been seen: a stage wrote them again, or this consumer read them again after a kill."""
+
+    late: int
+    """Tweets, new to the database, that are not to be ranked; deletions among them."""
+
+
+class Bucket(NamedTuple):
+    """Events that fall into one bucket of the rankings and are not late."""
+
+    new: int
+    """Tweets that the database had not: *trending* counts each once."""
+
+    known: int
+    """Events of tweets that it had: *trending* counts one if it has forgotten the tweet, or in another bucket."""
+
+
+def add(connection: Connection, batch: Sequence[EnrichedTweet], new: Collection[int]) -> None:
+    """Takes account of events; `new`: ids that the database had not, each of which is in the batch."""
+    first = _first_of_each(batch, new)
+    late = Counter(tweet.ingest.run for tweet in first if tweet.late)
+    seqs: dict[str, list[int]] = {}
+    for tweet in batch:
+        seqs.setdefault(tweet.ingest.run, []).append(tweet.ingest.seq)
+    for run, numbers in seqs.items():
+        _add_numbers(connection, storable(run), np.array(numbers, np.int64), late[run])
+    _add_to_buckets(connection, batch, first)
+
+
+def read(connection: Connection) -> list[Account]:
+    """Of all runs."""
+    blocks: dict[str, dict[int, bytes]] = {}
+    for run, block, seen in connection.execute(select(seen_blocks)):
+        blocks.setdefault(run, {})[block] = bytes(seen)
+    return [Account(row.run, row.whole, blocks.get(row.run, {}), row.repeated, row.late)
+            for row in connection.execute(select(seen_runs))]
+
+
+def read_buckets(connection: Connection, since: int = 0) -> dict[int, Bucket]:
+    """By their start, in seconds since the epoch, those at `since` or later."""
+    rows = connection.execute(select(seen_buckets).where(seen_buckets.c.bucket_start >= since))
+    return {row.bucket_start: Bucket(row.new, row.known) for row in rows}
+
+
+def merged(seen: bytes, places: np.ndarray) -> tuple[bytes, int]:
+    """A block with more of its numbers, each from 0 to BLOCK - 1, and how many of them it had."""
+    if seen == COMPLETE:
+        return COMPLETE, len(places)
+    bits = np.unpackbits(np.frombuffer(seen, np.uint8), bitorder="little")
+    before = int(bits.sum())
+    bits[places] = 1
+    after = int(bits.sum())
+    merged = COMPLETE if after == BLOCK else np.packbits(bits, bitorder="little").tobytes()
+    return merged, len(places) - (after - before)
+
+
+def _first_of_each(batch: Sequence[EnrichedTweet], ids: Collection[int]) -> Sequence[EnrichedTweet]:
+    if len(ids) == len(batch):
+        return batch
+    left = set(ids)
+    first = []
+    for tweet in batch:
+        if tweet.tweet_id in left:
+            left.remove(tweet.tweet_id)
+            first.append(tweet)
+    return first
+
+
+def _add_numbers(connection: Connection, run: str, seqs: np.ndarray, late: int) -> None:
+    known = connection.execute(select(seen_runs).where(seen_runs.c.run == run)).first()
+    whole, repeated = (known.whole, known.repeated) if known else (0, 0)
+    late += known.late if known else 0
+    numbers = seqs >> BLOCK_BITS
+    repeated += int((numbers < whole).sum())
+    for number in np.unique(numbers[numbers >= whole]).tolist():
+        seen, again = merged(_seen(connection, run, number) or EMPTY, seqs[numbers == number] & (BLOCK - 1))
+        connection.execute(_PUT_BLOCK, {"run": run, "block": number, "seen": seen})
+        repeated += again
+    begin = whole
+    while _seen(connection, run, whole) == COMPLETE:
+        whole += 1
+    if whole > begin:
+        connection.execute(delete(seen_blocks).where(seen_blocks.c.run == run, seen_blocks.c.block < whole))
+    connection.execute(_PUT_RUN, {"run": run, "whole": whole, "repeated": repeated, "late": late})
+
+
+def _seen(connection: Connection, run: str, number: int) -> bytes | None:
+    """Of a block; None if nothing of it was seen."""
+    wanted = select(seen_blocks.c.seen).where(seen_blocks.c.run == run, seen_blocks.c.block == number)
+    seen = connection.scalar(wanted)
+    return None if seen is None else bytes(seen)
+
+
+def _add_to_buckets(
+    connection: Connection, batch: Sequence[EnrichedTweet], first: Sequence[EnrichedTweet]
+) -> None:
+    """Deletions are late, and so in none."""
+    new = Counter(_bucket_start(tweet) for tweet in first if not tweet.late)
+    all = new if first is batch else Counter(_bucket_start(tweet) for tweet in batch if not tweet.late)
+    if not all:
+        return
+    rows = [{"bucket_start": start, "new": new[start], "known": count - new[start]} for start, count in all.items()]
+    connection.execute(_RAISE_BUCKET, rows)
+    oldest = max(all) - KEPT_SECONDS
+    connection.execute(delete(seen_buckets).where(seen_buckets.c.bucket_start < oldest))
+
+
+def _bucket_start(tweet: EnrichedTweet) -> int:
+    return created_at_us(tweet) // (BUCKET_SECONDS * 1_000_000) * BUCKET_SECONDS
