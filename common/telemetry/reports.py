@@ -25,6 +25,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from common.telemetry import newest
 from common.telemetry.latency import KEPT_SECONDS, Encoder, ScheduledLatencies, tallied
 from common.tweets import STAGES, SourceKind
 
@@ -91,6 +92,9 @@ class StageTelemetry:
         self._extra: Counter[str] = Counter()
         self._starts_us = [int(psutil.Process().create_time() * 1e6)]
         self._passed_on: dict[str, int] = {}
+        self._newest: dict[str, bytes] = {}
+        """Stream → the newest of its events that was not left in Redis yet."""
+        self._left_at = 0.0
         self._stopped = threading.Event()
         self._resumed, self._missed = False, False
         self._thread = threading.Thread(target=self._run, name="telemetry", daemon=True)
@@ -137,6 +141,10 @@ class StageTelemetry:
             for stage, sent in sent_high_us.items():
                 self._passed_on[stage] = max(self._passed_on.get(stage, 0), sent)
 
+    def show(self, stream: str, event: bytes) -> None:
+        """The newest event of a stream, for whoever wants to see what flows: one a second is kept for that."""
+        self._newest[stream] = event
+
     def save(self) -> None:
         """Writes now. A consumer calls it before it commits, so that what is committed was also reported.
 
@@ -181,6 +189,10 @@ class StageTelemetry:
                 if changed:
                     pipe.hset(self._scheduled_key, mapping=changed)  # type: ignore[arg-type]
                     pipe.expire(self._scheduled_key, 2 * KEPT_SECONDS)
+                if (now := time.time()) >= self._left_at + newest.EVERY_SECONDS:
+                    left, self._newest, self._left_at = self._newest, {}, now
+                    for stream, event in left.items():
+                        newest.leave(pipe, self._prefix, stream, event, now)
                 kept = pipe.execute()[2]
                 self._missed = False
                 if not kept and len(self._scheduled) > len(changed):  # Redis has lost its data

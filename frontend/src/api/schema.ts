@@ -264,6 +264,87 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/streams": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What passed a stream in the last minute
+         * @description A sample, of one event a second at most: whoever writes or reads the stream leaves it. Nothing may have passed, or
+         *     its process may be down.
+         */
+        get: {
+            parameters: {
+                query: {
+                    /** @description which stream */
+                    stream: "tweets-raw" | "tweets-enriched" | "tweets-rejected" | "hashtag-counts";
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The newest first */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["StreamEvents"];
+                    };
+                };
+                /** @description A parameter is missing, unknown, repeated or out of range; `errors` names it */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds */
+                503: {
+                    headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/trending": {
         parameters: {
             query?: never;
@@ -954,6 +1035,33 @@ export interface components {
              */
             url: string | null;
         };
+        /**
+         * StreamEvents
+         * @description Events of one stream, one a second at most, newest first.
+         */
+        StreamEvents: {
+            /** Events */
+            events: components["schemas"]["StreamEvents.StreamEvent"][];
+            /**
+             * Stream
+             * @enum {string}
+             */
+            stream: "tweets-raw" | "tweets-enriched" | "tweets-rejected" | "hashtag-counts";
+        };
+        /** StreamEvent */
+        "StreamEvents.StreamEvent": {
+            /**
+             * At
+             * Format: date-time
+             * @description when it passed
+             */
+            at: string;
+            /**
+             * Event
+             * @description its JSON, cut to 600 bytes
+             */
+            event: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -971,10 +1079,12 @@ type ReadonlyArray<T> = [
     unknown[]
 ] ? Readonly<Exclude<T, undefined>> : Readonly<Exclude<T, undefined>[]>;
 export const pathsApiV1EventsGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/events"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
+export const pathsApiV1StreamsGetParametersQueryStreamValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/streams"]["get"]["parameters"]["query"]["stream"]> = ["tweets-raw", "tweets-enriched", "tweets-rejected", "hashtag-counts"];
 export const pathsApiV1TrendingGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/trending"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
 export const pipelineDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["durability"]> = ["page-cache", "fsync"];
 export const pipelineSource_kindAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["source_kind"]> = ["live", "pushed", "recorded", "invented"];
 export const pipelineStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline.Stage"]["name"]> = ["published", "enriched", "ranked", "searchable"];
 export const pushedRefusalReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pushed.Refusal"]["reason"]> = ["too-large", "invalid-utf8", "not-json", "not-an-object"];
 export const rankingWindowValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["window"]> = ["1m", "5m", "15m", "1h"];
+export const streamEventsStreamValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["StreamEvents"]["stream"]> = ["tweets-raw", "tweets-enriched", "tweets-rejected", "hashtag-counts"];
 export type operations = Record<string, never>;
