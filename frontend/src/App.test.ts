@@ -3,6 +3,9 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { nextTick } from 'vue'
 import App from '@/App.vue'
 import type { Pipeline } from '@/api/client'
+// Loaded here, so that no test waits for a view to be compiled.
+import '@/views/LiveView.vue'
+import '@/views/PipelineView.vue'
 
 enableAutoUnmount(afterEach)
 
@@ -26,6 +29,7 @@ beforeEach(() => {
   Stream.opened = []
   history.replaceState(null, '', '/')
   vi.stubGlobal('EventSource', Stream)
+  vi.stubGlobal('fetch', () => new Promise(() => undefined))
   vi.stubGlobal('scrollTo', () => undefined)
   vi.stubGlobal('matchMedia', () => Object.assign(new EventTarget(), { matches: false }))
   vi.stubGlobal('ResizeObserver', class { observe() {} disconnect() {} })

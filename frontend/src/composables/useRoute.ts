@@ -1,7 +1,9 @@
 import { computed, onScopeDispose, ref } from 'vue'
 
 /** The views, by the first part of their address. */
-export const VIEWS = { '/': 'Live', '/pipeline': 'Pipeline', '/tweet': 'One tweet', '/experiments': 'Experiments' } as const
+export const VIEWS = {
+  '/': 'Live', '/pipeline': 'Pipeline', '/tweet': 'One tweet', '/experiments': 'Experiments',
+} as const
 
 export type View = keyof typeof VIEWS
 
