@@ -41,5 +41,6 @@ it('is unknown when nothing came for long, and only older while the page is paus
 
 it('says why it is off, and since when it is unknown', () => {
   expect(line({ state: 'off' })).toMatch(/^off, an experiment runs:/)
-  expect(line({ state: 'unknown' })).toMatch(/^unknown since 21 Nov 2026/)
+  expect(line({ state: 'unknown' })).toMatch(/^unknown: /)
+  expect(line({ state: 'unknown', as_of: '2026-11-21T11:00:00Z' })).toMatch(/^unknown since 21 Nov 2026/)
 })

@@ -27,7 +27,7 @@ export function tellLedger(
   const state = !ledger || (stale && !paused) ? 'unknown' : ledger.state
   return {
     state,
-    words: wordsOf(state, ledger, stale ? age : null),
+    words: wordsOf(state, lastTold(ledger, receivedAt), stale ? age : null),
     figures: [
       { name: 'acknowledged', text: format(ledger?.acknowledged ?? null) },
       { name: 'in flight', text: format(furthest(ledger?.stages.map((stage) => stage.in_flight))) },
@@ -41,12 +41,17 @@ export function tellLedger(
   }
 }
 
-function wordsOf(state: Ledger['state'], ledger: Ledger | null, ageMs: number | null): string {
+/** When the server itself was last told of the ledger, ms; null: it is told of now, or never was. */
+function lastTold(ledger: Ledger | null, receivedAt: number | null): number | null {
+  const asOf = ledger?.as_of ? Date.parse(ledger.as_of) : null
+  return asOf !== null && receivedAt !== null && receivedAt - asOf > STALE_MS ? asOf : null
+}
+
+function wordsOf(state: Ledger['state'], since: number | null, ageMs: number | null): string {
   if (state === 'off') return 'off, an experiment runs'
   if (ageMs !== null) return state === 'unknown' ? `unknown for ${formatDuration(ageMs / 1000)}`
     : `${state}, ${formatDuration(ageMs / 1000)} ago`
-  if (state === 'unknown' && ledger?.as_of) return `unknown since ${formatExact(Date.parse(ledger.as_of))}`
-  return state
+  return state === 'unknown' && since !== null ? `unknown since ${formatExact(since)}` : state
 }
 
 const format = (figure: Figure) => (figure === null ? UNKNOWN : exact.format(figure))
