@@ -106,8 +106,41 @@ it('stands still while paused', async () => {
   expect(requests).toEqual([])
 })
 
-it('fits a phone', async () => {
-  const page = await open('/', { viewport: { width: 390, height: 844 } })
+it.each([[1440, 900], [390, 844], [360, 740]])('shows ledger, rate and ranking at %i × %i', async (width, height) => {
+  const page = await open('/', { viewport: { width, height } })
   await waitForCloud(page)
-  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width)
+  for (const shown of ['.ledger', '[data-stage=searchable] .rate', '.ranking li:nth-child(3)']) {
+    const box = await page.locator(shown).boundingBox()
+    expect(box!.y + box!.height, shown).toBeLessThanOrEqual(height)
+  }
+})
+
+it('moves between views by the keyboard, marks the current one, and keeps its stream', async () => {
+  const page = await open('/?window=1m')
+  await waitForCloud(page)
+  const streams: string[] = []
+  page.on('request', (request) => request.url().includes('/events') && streams.push(request.url()))
+  for (const [name, path] of [['Pipeline', '/pipeline'], ['One tweet', '/tweet'], ['Experiments', '/experiments']]) {
+    await page.getByRole('link', { name, exact: true }).focus()
+    await page.keyboard.press('Enter')
+    await page.locator('nav [aria-current=page]', { hasText: name }).waitFor()
+    expect(new URL(page.url()).pathname).toBe(path)
+    await page.locator('main h2').first().waitFor()
+  }
+  expect(streams).toEqual([])
+  await page.reload()
+  await page.locator('nav [aria-current=page]', { hasText: 'Experiments' }).waitFor()
+})
+
+it('leaves words of the cloud where they are while it follows the tweets', async () => {
+  const page = await open('/')
+  await waitForCloud(page)
+  const places = () => page.locator('.word').evaluateAll((all) => Object.fromEntries(all.map((word) =>
+    [word.getAttribute('data-hashtag'), word.querySelector('text')!.style.transform])))
+  const before = await places()
+  await waitForChange(page, '.frame svg')
+  const after = await places()
+  const stayed = Object.keys(before).filter((hashtag) => hashtag in after)
+  expect(stayed.filter((hashtag) => before[hashtag] === after[hashtag]).length).toBeGreaterThan(stayed.length / 2)
 })

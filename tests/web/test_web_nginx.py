@@ -133,6 +133,14 @@ def test_a_body_that_is_too_large(url: str) -> None:
     assert_problem(requests.post(f"{url}/api/v1/pipeline", data=b"x" * (65 << 10), timeout=10), 413)
 
 
+@pytest.mark.parametrize("view", ["/pipeline", "/tweet", "/experiments?window=1m"])
+def test_each_view_of_the_page_has_an_address(url: str, view: str) -> None:
+    page, at_home = (requests.get(url + path, timeout=10) for path in (view, "/"))
+    assert (page.status_code, page.text) == (200, at_home.text)
+    assert page.headers["Cache-Control"] == "no-cache"
+    assert_safe(page, PAGE_POLICY)
+
+
 def test_the_longest_search_passes_and_a_longer_address_does_not(url: str) -> None:
     search = f"{url}/api/v1/search"
     assert requests.get(search, params={"q": "\U0001d11e" * 512, "lang": "x-" * 8}, timeout=10).status_code == 400

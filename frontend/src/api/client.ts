@@ -1,6 +1,7 @@
 /** The HTTP API of Murmuration, as the page uses it: types of the bodies, and one function for each request. */
 
-import { rankingWindowValues, type components } from '@/api/schema'
+import type { Ledger } from '@/api/pending'
+import { pipelineStageNameValues, rankingWindowValues, type components } from '@/api/schema'
 
 type Schemas = components['schemas']
 export type Ranking = Schemas['Ranking']
@@ -12,6 +13,7 @@ export type Hit = Schemas['SearchResult.FoundTweet']
 type Problem = Schemas['Problem']
 
 export type StageName = Stage['name']
+export const STAGES: readonly StageName[] = pipelineStageNameValues
 export type Window = Ranking['window']
 export const WINDOWS: readonly Window[] = rankingWindowValues
 
@@ -44,22 +46,34 @@ export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
   return get<Pipeline>('/pipeline', {}, signal)
 }
 
-/** `lang`: only tweets of this language; empty: of any. */
-export function fetchSearch(query: string, lang: string, signal?: AbortSignal): Promise<SearchResult> {
-  return get<SearchResult>('/search', { q: query, limit: String(SEARCH_LIMIT), ...(lang && { lang }) }, signal)
+export function fetchLedger(signal?: AbortSignal): Promise<Ledger> {
+  return get<Ledger>('/ledger', {}, signal)
 }
 
-async function get<Body>(path: string, parameters: Record<string, string>, signal?: AbortSignal): Promise<Body> {
+/** `lang`: only tweets of this language; empty: of any. `since`: only tweets created from then on. */
+export function fetchSearch(query: string, lang: string, signal?: AbortSignal, since?: Date): Promise<SearchResult> {
+  return get<SearchResult>('/search', {
+    q: query, limit: String(SEARCH_LIMIT), ...(lang && { lang }), ...(since && { since: since.toISOString() }),
+  }, signal)
+}
+
+function get<Body>(path: string, parameters: Record<string, string>, signal?: AbortSignal): Promise<Body> {
   const query = new URLSearchParams(parameters).toString()
+  return request<Body>(BASE + path + (query && `?${query}`), { signal })
+}
+
+/** Raises ApiError, and what `fetch` raises where `init.signal` ends it. */
+export async function request<Body>(url: string, init: RequestInit): Promise<Body> {
   const timeout = AbortSignal.timeout(TIMEOUT_MS)
   let response: Response
   try {
-    response = await fetch(BASE + path + (query && `?${query}`), {
-      headers: { Accept: 'application/json' },
-      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    response = await fetch(url, {
+      ...init,
+      headers: { Accept: 'application/json', ...(init.body ? { 'Content-Type': 'application/json' } : {}) },
+      signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout,
     })
   } catch (error) {
-    if (signal?.aborted) throw error
+    if (init.signal?.aborted) throw error
     throw new ApiError(timeout.aborted ? 'the server did not answer in time' : 'the server cannot be reached')
   }
   if (!response.ok) throw await problem(response)

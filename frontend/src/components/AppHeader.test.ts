@@ -17,7 +17,7 @@ function told(
     source_problem: null, ...known,
   }
   const wrapper = mount(AppHeader, {
-    props: { window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },
+    props: { view: '/', window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },
   })
   const line = wrapper.get('.brand p')
   return [line.text(), line.attributes('title')]

@@ -26,7 +26,13 @@ const pipeline = {
   source_kind: null, source_ended_at: null, source_problem: null,
   stages: [],
 }
+const ledger = {
+  state: 'exact', as_of: '2026-11-21T12:00:00Z', since: null, acknowledged: 3, stages: [], rejected: 0, late: 0,
+  aged_out: 0,
+}
 const answer = vi.fn<(url: string) => Response | Promise<Response>>()
+const bodyOf = (url: string) =>
+  url.includes('trending') ? ranking('5m') : url.includes('ledger') ? ledger : pipeline
 const stream = () => FakeEventSource.opened.at(-1)!
 
 beforeEach(() => {
@@ -35,7 +41,7 @@ beforeEach(() => {
   vi.stubGlobal('EventSource', FakeEventSource)
   vi.stubGlobal('fetch', answer)
   answer.mockReset().mockImplementation(async (url) =>
-    jsonResponse(url.includes('trending') ? ranking('5m') : pipeline))
+    jsonResponse(bodyOf(url)))
 })
 afterEach(() => {
   vi.useRealTimers()
@@ -45,11 +51,13 @@ afterEach(() => {
 const live = (window = ref<Window>('5m')) => inScope(() => useLive(window))
 
 describe('the stream', () => {
-  it('fills both panels without a request', () => {
-    const { trending, pipeline: stages, connection } = live()
+  it('fills every panel without a request', () => {
+    const { trending, pipeline: stages, ledger: account, connection } = live()
     stream().dispatchEvent(new Event('open'))
     stream().send('trending', ranking('5m', 7))
     stream().send('pipeline', pipeline)
+    stream().send('ledger', ledger)
+    expect(account.data?.acknowledged).toBe(3)
     expect(connection.value).toBe('streaming')
     expect(trending.data?.tweets).toBe(7)
     expect(stages.data?.middleware).toBe('pravega')
@@ -76,6 +84,7 @@ describe('the stream', () => {
     stream().dispatchEvent(new Event('open'))
     stream().send('trending', ranking('5m'))
     stream().send('pipeline', pipeline)
+    stream().send('ledger', ledger)
     await vi.advanceTimersByTimeAsync(6_000)
     expect(answer).not.toHaveBeenCalled()
     await vi.advanceTimersByTimeAsync(6_000)
@@ -99,13 +108,13 @@ describe('without the stream', () => {
     expect(connection.value).toBe('streaming')
   })
 
-  it('keeps the last data of the failing panel, and the other panel lives on', async () => {
+  it('keeps the last data of the failing panel, and the others live on', async () => {
     const { trending, pipeline: stages } = live()
     stream().send('trending', ranking('5m', 9))
     answer.mockImplementation(async (url) =>
       url.includes('trending')
         ? jsonResponse({ detail: 'No ranking is published yet.' }, 503, { 'Retry-After': '2' })
-        : jsonResponse(pipeline))
+        : jsonResponse(bodyOf(url)))
     const receivedAt = trending.receivedAt
     stream().dispatchEvent(new Event('error'))
     await vi.advanceTimersByTimeAsync(0)
@@ -119,9 +128,9 @@ describe('without the stream', () => {
     answer.mockImplementation(async () => jsonResponse({ detail: 'down' }, 503, { 'Retry-After': '7' }))
     stream().dispatchEvent(new Event('error'))
     await vi.advanceTimersByTimeAsync(6_500)
-    expect(answer).toHaveBeenCalledTimes(2)
+    expect(answer).toHaveBeenCalledTimes(3)
     await vi.advanceTimersByTimeAsync(2_000)
-    expect(answer).toHaveBeenCalledTimes(4)
+    expect(answer).toHaveBeenCalledTimes(6)
   })
 
   it('says so when the server cannot be reached, and recovers', async () => {
@@ -131,7 +140,7 @@ describe('without the stream', () => {
     await vi.advanceTimersByTimeAsync(0)
     expect(connection.value).toBe('offline')
     expect(trending.problem).toBe('the server cannot be reached')
-    answer.mockImplementation(async (url) => jsonResponse(url.includes('trending') ? ranking('5m') : pipeline))
+    answer.mockImplementation(async (url) => jsonResponse(bodyOf(url)))
     await vi.advanceTimersByTimeAsync(2_100)
     expect(connection.value).toBe('polling')
     expect(trending.problem).toBeNull()

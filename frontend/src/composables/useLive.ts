@@ -1,7 +1,8 @@
 import { onScopeDispose, reactive, ref, watch, type Ref } from 'vue'
 import {
-  ApiError, eventsUrl, fetchPipeline, fetchTrending, type Pipeline, type Ranking, type Window,
+  ApiError, eventsUrl, fetchLedger, fetchPipeline, fetchTrending, type Pipeline, type Ranking, type Window,
 } from '@/api/client'
+import type { Ledger } from '@/api/pending'
 
 /** Data of one panel: the last that came stays, with its time, whatever went wrong since. */
 export interface Panel<Body> {
@@ -22,12 +23,16 @@ const REOPEN_MS = 10_000
 const emptyPanel = <Body>(): Panel<Body> => ({ data: null, receivedAt: null, problem: null })
 
 /**
- * Ranking and pipeline, kept fresh by Server-Sent Events; by polling while there is no stream. A stream that is silent
- * or tells of a problem is asked about by plain requests, because their errors name the panel at fault.
+ * Ranking, pipeline and ledger, kept fresh by Server-Sent Events; by polling while there is no stream. A stream that
+ * is silent or tells of a problem is asked about by plain requests, because their errors name the panel at fault.
  */
 export function useLive(window: Ref<Window>) {
   const trending = reactive(emptyPanel<Ranking>()) as Panel<Ranking>
   const pipeline = reactive(emptyPanel<Pipeline>()) as Panel<Pipeline>
+  const ledger = reactive(emptyPanel<Ledger>()) as Panel<Ledger>
+  const panels = { trending, pipeline, ledger }
+  type Name = keyof typeof panels
+  const NAMES = Object.keys(panels) as Name[]
   const connection = ref<Connection>('connecting')
   const paused = ref(false)
 
@@ -35,7 +40,7 @@ export function useLive(window: Ref<Window>) {
   let ticker: ReturnType<typeof setInterval> | undefined
   let reopening: ReturnType<typeof setTimeout> | undefined
   let asking = new AbortController()
-  const notBefore = { trending: 0, pipeline: 0 }
+  const notBefore = { trending: 0, pipeline: 0, ledger: 0 }
 
   function receive<Body>(panel: Panel<Body>, body: Body) {
     Object.assign(panel, { data: body, receivedAt: Date.now(), problem: null })
@@ -45,30 +50,34 @@ export function useLive(window: Ref<Window>) {
     if (body.window === window.value) receive(trending, body)
   }
 
-  async function ask(name: 'trending' | 'pipeline') {
+  const fetches: Record<Name, (signal: AbortSignal) => Promise<void>> = {
+    trending: async (signal) => receiveRanking(await fetchTrending(window.value, signal)),
+    pipeline: async (signal) => receive(pipeline, await fetchPipeline(signal)),
+    ledger: async (signal) => receive(ledger, await fetchLedger(signal)),
+  }
+
+  async function ask(name: Name) {
     if (Date.now() < notBefore[name]) return
     notBefore[name] = Date.now() + POLL_MS / 2
     const { signal } = asking
     try {
-      if (name === 'trending') receiveRanking(await fetchTrending(window.value, signal))
-      else receive(pipeline, await fetchPipeline(signal))
+      await fetches[name](signal)
       if (connection.value !== 'streaming') connection.value = 'polling'
     } catch (error) {
       if (signal.aborted) return
       const failure = error instanceof ApiError ? error : new ApiError(String(error))
-      ;(name === 'trending' ? trending : pipeline).problem = failure.message
+      panels[name].problem = failure.message
       notBefore[name] = Date.now() + (failure.retryAfterSeconds ?? 0) * 1000
       if (failure.status === 0 && connection.value !== 'streaming') connection.value = 'offline'
     }
   }
 
-  const askBoth = () => Promise.all([ask('trending'), ask('pipeline')])
+  const askAll = () => NAMES.forEach((name) => void ask(name))
 
   function tick() {
-    if (connection.value !== 'streaming') return void askBoth()
+    if (connection.value !== 'streaming') return askAll()
     const silent = (panel: Panel<unknown>) => panel.problem || Date.now() - (panel.receivedAt ?? 0) > SILENCE_MS
-    if (silent(trending)) void ask('trending')
-    if (silent(pipeline)) void ask('pipeline')
+    NAMES.filter((name) => silent(panels[name])).forEach((name) => void ask(name))
   }
 
   /** A browser opens few connections to one server: a tab that nobody sees takes none, and polls. */
@@ -78,11 +87,12 @@ export function useLive(window: Ref<Window>) {
     source.addEventListener('open', () => (connection.value = 'streaming'))
     source.addEventListener('trending', (event) => receiveRanking(JSON.parse(event.data) as Ranking))
     source.addEventListener('pipeline', (event) => receive(pipeline, JSON.parse(event.data) as Pipeline))
-    source.addEventListener('problem', () => void askBoth())
+    source.addEventListener('ledger', (event) => receive(ledger, JSON.parse(event.data) as Ledger))
+    source.addEventListener('problem', () => askAll())
     source.addEventListener('error', () => {
       closeStream()
       if (connection.value === 'streaming') connection.value = 'connecting'
-      void askBoth()
+      askAll()
       reopening = setTimeout(openStream, REOPEN_MS)
     })
   }
@@ -96,7 +106,7 @@ export function useLive(window: Ref<Window>) {
   function start() {
     connection.value = 'connecting'
     asking = new AbortController()
-    Object.assign(notBefore, { trending: 0, pipeline: 0 })
+    Object.assign(notBefore, { trending: 0, pipeline: 0, ledger: 0 })
     openStream()
     ticker = setInterval(tick, POLL_MS)
   }
@@ -132,5 +142,5 @@ export function useLive(window: Ref<Window>) {
     document.removeEventListener('visibilitychange', onVisibility)
     stop()
   })
-  return { trending, pipeline, connection, paused, setPaused }
+  return { trending, pipeline, ledger, connection, paused, setPaused }
 }

@@ -1,4 +1,3 @@
-import layout from 'd3-cloud'
 import type { RankedHashtag } from '@/api/client'
 
 export interface PlacedWord {
@@ -10,7 +9,7 @@ export interface PlacedWord {
   y: number
 }
 
-const FAMILY = 'system-ui, sans-serif'
+interface Box { x: number; y: number; width: number; height: number }
 
 /** Sizes that follow the counts, between limits that suit the width of the cloud. */
 export function fontSizes(entries: RankedHashtag[], width: number): number[] {
@@ -23,38 +22,56 @@ export function fontSizes(entries: RankedHashtag[], width: number): number[] {
 function hash(text: string): number {
   let value = 2_166_136_261
   for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 16_777_619) >>> 0
-  return value
+  return value / 2 ** 32
 }
+
+const PADDING = 3
+const LINE_HEIGHT = 1.15
+const STEPS = 900
 
 /**
- * d3-cloud draws three random numbers for each word, in order: where to start (x, y) and which way to turn. Drawn from
- * the word itself, they let a word stay about where it was while the others come and go.
+ * Places the hashtags, most frequent first, without overlap. A word that was there `before` keeps its place, unless a
+ * more frequent one has grown into it: then it moves to the nearest free one. Whatever finds no room is left out (the
+ * list has it). `measure` tells the width of a text of 1 px height.
  */
-function startingPoints(entries: RankedHashtag[]): () => number {
-  let drawn = 0
-  return () => {
-    const word = entries[Math.floor(drawn / 3) % entries.length]
-    return hash(`${drawn++ % 3}${word?.hashtag}`) / 2 ** 32
-  }
+export function placeWords(
+  entries: RankedHashtag[], width: number, height: number, before: PlacedWord[], measure: (text: string) => number,
+): PlacedWord[] {
+  const sizes = fontSizes(entries, width)
+  const former = new Map(before.map((word) => [word.entry.hashtag, word]))
+  const taken: Box[] = []
+  return entries.flatMap((entry, index) => {
+    const size = sizes[index]!
+    const box = {
+      ...(former.get(entry.hashtag) ?? startOf(entry.hashtag, width, height)),
+      width: measure(`#${entry.hashtag}`) * size + 2 * PADDING, height: size * LINE_HEIGHT + PADDING,
+    }
+    const place = nearestFree(box, taken, width, height)
+    if (!place) return []
+    taken.push(place)
+    return [{ entry, size, x: place.x, y: place.y }]
+  })
 }
 
-/** Places the hashtags, most frequent first, without overlap; whatever finds no room is left out (the list has it). */
-export function placeWords(entries: RankedHashtag[], width: number, height: number): Promise<PlacedWord[]> {
-  const sizes = fontSizes(entries, width)
-  return new Promise((resolve) => {
-    layout<layout.Word & { entry: RankedHashtag }>()
-      .size([width, height])
-      .words(entries.map((entry, index) => ({ entry, text: `#${entry.hashtag}`, size: sizes[index] })))
-      .font(FAMILY)
-      .fontWeight('600')
-      .fontSize((word) => word.size ?? 12)
-      .padding(3)
-      .rotate(0)
-      .spiral('archimedean')
-      .random(startingPoints(entries))
-      .timeInterval(20)
-      .on('end', (words) =>
-        resolve(words.map(({ entry, size = 12, x = 0, y = 0 }) => ({ entry, size, x, y }))))
-      .start()
-  })
+/** A place near the centre that follows from the word itself, so that it is the same after a reload. */
+function startOf(hashtag: string, width: number, height: number) {
+  return { x: (hash(`x${hashtag}`) - 0.5) * width * 0.5, y: (hash(`y${hashtag}`) - 0.5) * height * 0.5 }
+}
+
+/** The box on the spiral around its own place where it overlaps nothing; null: there is no room within the cloud. */
+function nearestFree(box: Box, taken: Box[], width: number, height: number): Box | null {
+  for (let step = 0; step < STEPS; step++) {
+    const angle = step * 0.5
+    const radius = step * 0.45
+    const tried = {
+      ...box, x: box.x + radius * Math.cos(angle) * (width / height), y: box.y + radius * Math.sin(angle),
+    }
+    const inside = Math.abs(tried.x) + box.width / 2 <= width / 2 && Math.abs(tried.y) + box.height / 2 <= height / 2
+    if (inside && !taken.some((other) => overlap(tried, other))) return tried
+  }
+  return null
+}
+
+function overlap(a: Box, b: Box): boolean {
+  return Math.abs(a.x - b.x) * 2 < a.width + b.width && Math.abs(a.y - b.y) * 2 < a.height + b.height
 }

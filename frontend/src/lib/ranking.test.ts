@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
-import { changeOf, describeChange, isRising } from '@/lib/ranking'
+import { changeOf, describeChange } from '@/lib/ranking'
 
 it.each([
   [3, null, 'new'],
@@ -10,15 +10,4 @@ it.each([
   [9, 3, 'down 6 places'],
 ])('rank %i after %o is %s', (rank, previous_rank, words) => {
   expect(describeChange(changeOf({ rank, previous_rank }))).toBe(words)
-})
-
-it.each([
-  [1, 2, false],
-  [1, 3, true],
-  [40, 42, false],
-  [20, 42, true],
-  [5, 2, false],
-  [5, null, false],
-])('rank %i after %o is rising: %o', (rank, previous_rank, rising) => {
-  expect(isRising({ rank, previous_rank })).toBe(rising)
 })

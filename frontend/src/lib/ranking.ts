@@ -15,9 +15,3 @@ export function describeChange(change: Change): string {
   if (change.kind === 'same') return 'unchanged'
   return `${change.kind} ${change.places} ${change.places === 1 ? 'place' : 'places'}`
 }
-
-/** Whether the cloud points a hashtag out: new, or risen by a third of its former rank and by two places or more. */
-export function isRising(entry: Pick<RankedHashtag, 'rank' | 'previous_rank'>): boolean {
-  const change = changeOf(entry)
-  return change.kind === 'up' && change.places >= 2 && change.places * 3 >= (entry.previous_rank ?? 0)
-}
