@@ -177,9 +177,10 @@ class Store:
         with self._connection() as connection:
             return {row.tweet_id: row.stored_at_us for row in connection.execute(wanted)}
 
-    def count(self) -> int:
+    def count(self, first: int = 1) -> int:
+        """Rows at position `first` and later."""
         with self._connection() as connection:
-            return connection.scalar(select(func.count()).select_from(tweets)) or 0
+            return connection.scalar(select(func.count()).where(tweets.c.position >= first)) or 0
 
     def oldest(self, since: int = 1) -> Oldest | None:
         """The first row at position `since` or later; None if there is none."""
