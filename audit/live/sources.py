@@ -100,9 +100,9 @@ def index(settings: Settings) -> Iterator[Callable[[], IndexRows]]:
             held = index.counts()
             newest = store.newest_position()
             horizon = index.horizon(newest)
-            gone = newest - horizon + 1 - store.count(first=horizon)
+            gone = newest - horizon + 1 - store.count(horizon, newest)
             now = Rows(newest, blank(store, horizon, newest))
-            return IndexRows(held, index.shard_rows, horizon, now, max(0, gone))
+            return IndexRows(held, index.shard_rows, horizon, now, gone)
 
         yield read
 

@@ -78,7 +78,7 @@ class Scene(Chain):
             if positions.get(tweet, 0) >= horizon:
                 shard = int(index.shard_of(positions[tweet]))
                 held[shard] = held.get(shard, 0) + 1
-        rows = self.store.count(first=horizon)
+        rows = self.store.count(horizon, newest)
         index.close()
         now = sources.Rows(newest, sources.blank(self.store, horizon, newest))
         return IndexRows(held, index.shard_rows, horizon, now, newest - horizon + 1 - rows)
