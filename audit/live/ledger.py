@@ -20,10 +20,16 @@ from audit.live.reading import History, Reading
 from audit.live.rounds import Positions, Rounds
 from common.telemetry import ledger
 from common.telemetry.ledger import Ledger, Stage, StageName
+from common.tweets import Reader
 from search.accounts import Account
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
+
+STORING: tuple[Reader, ...] = "enrich", "search-consumer", "search-consumer", "search-consumer"
+"""A store with transactions may show what *enrich* has committed a moment later: the end is fixed again and again."""
+
+RANKING: tuple[Reader, ...] = "trending", "trending-consumer"
 
 NOTHING, NO_NUMBERS = Account("", 0, {}, 0, 0), Numbers()
 
@@ -99,8 +105,8 @@ class LedgerKeeper:
     """Is shown the parts again and again, about once a second."""
 
     def __init__(self) -> None:
-        self._storing = Rounds[Began](["enrich", "search-consumer"])
-        self._ranking = Rounds[Totals](["trending", "trending-consumer"])
+        self._storing = Rounds[Began](STORING)
+        self._ranking = Rounds[Totals](RANKING)
         self._stored, self._due = History[Began](), History[Totals]()
         self._rankings = Rankings()
         self._ranked_once, self._shown_once = False, False

@@ -26,8 +26,8 @@ T = TypeVar("T")
 GROUPS = tuple(replace(reader, kind="group", place=reader.name) for reader in READERS)
 """The memory of a test has no checkpoints of Spark."""
 
-ROUND = 8
-"""So many looks end a round whose readers have passed everything."""
+ROUND = 12
+"""So many looks end two rounds whose readers have passed everything: the one that goes on, and the next."""
 
 
 class Scene(Chain):

@@ -211,6 +211,20 @@ def test_where_retention_took_rejected_events_it_is_unknown_what_is_lost(scene: 
     assert (ledger["state"], figures(ledger, "lost")[0]) == ("unknown", None)
 
 
+def test_what_a_transaction_shows_a_moment_later_was_never_called_lost(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene.flow("a", 10)
+    stamps = scene.publish("a", 10)
+    scene.pass_all()
+    for _ in range(4):  # in which *enrich* is passed, and the search consumer once
+        scene.look()
+    scene.through(stamps)
+    scene.pass_all()
+    assert scene.after_a_round()["state"] == "exact"
+    assert not caplog.records
+
+
 def test_a_stream_made_anew_begins_a_new_round(scene: Scene) -> None:
     scene.flow("a", 10)
     scene.after_a_round()
