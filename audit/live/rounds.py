@@ -20,10 +20,10 @@ STREAM_OF = {reader.name: reader.stream for reader in READERS}
 
 
 class Positions(NamedTuple):
-    """Ends of streams, and where each reader stands: None where it has not begun."""
+    """Ends of streams, and where each reader stands."""
 
     ends: Mapping[str, Position]
-    stands: Mapping[Reader, Position | None]
+    stands: Mapping[Reader, Position]
 
 
 class Rounds(Generic[T]):
@@ -48,7 +48,7 @@ class Rounds(Generic[T]):
                 return None
             self._fixed = positions.value.ends[STREAM_OF[reader]]
         stands = positions.value.stands[reader]
-        if stands is None or not has_passed(stands, self._fixed):
+        if not has_passed(stands, self._fixed):
             self._begin_anew_if_replaced(stands)
             return None
         self._passed, self._fixed, self._since = self._passed + 1, None, positions.ended
@@ -57,9 +57,9 @@ class Rounds(Generic[T]):
         ended, self._began = self._began, None
         return ended
 
-    def _begin_anew_if_replaced(self, stands: Position | None) -> None:
+    def _begin_anew_if_replaced(self, stands: Position) -> None:
         """The stream was deleted and made anew: nobody will ever pass that end."""
-        if stands and self._fixed and stands.life != self._fixed.life:
+        if self._fixed and stands.life != self._fixed.life:
             self._began = None
 
 

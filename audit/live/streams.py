@@ -13,7 +13,7 @@ from audit.live.numbers import Numbers
 from audit.live.rounds import Positions
 from common.settings import Settings
 from common.tweets import REFUSALS, REJECTED, Reader, RejectedEvent, rejected_event
-from middleware.data import Consumer
+from middleware.data import Consumer, Position
 from middleware.driver import Middleware
 from middleware.errors import Unreachable
 from middleware.readers import READERS, StreamReader
@@ -65,10 +65,14 @@ class StreamsReader:
     def read(self) -> Streams:
         """What was rejected comes last: by then whoever stands somewhere has rejected what there was before."""
         ends = {stream: self._middleware.data.end(stream) for stream in {reader.stream for reader in self._readers}}
-        stands = {reader.name: reader.position(self._middleware) for reader in self._readers}
+        stands = {reader.name: self._stands(reader) for reader in self._readers}
         self._read_rejected()
         complete = self._complete and not self._consumer.passed_over
         return Streams(Positions(ends, stands), self._rejections.told(complete))
+
+    def _stands(self, reader: StreamReader) -> Position:
+        """One that has committed nothing begins at the head."""
+        return reader.position(self._middleware) or self._middleware.data.head(reader.stream)
 
     def _read_rejected(self) -> None:
         """It polls in any case, to remain a member."""

@@ -19,11 +19,11 @@ class Looks:
         self.rounds = Rounds[int](["enrich", "search-consumer"])
         self.number = 0
 
-    def look(self, raw: int, enrich: int | None, enriched: int, search: int, life: str = "one") -> int | None:
+    def look(self, raw: int, enrich: int, enriched: int, search: int, life: str = "one") -> int | None:
         self.number += 1
         positions = Positions(
             {RAW: at(raw, life=life), ENRICHED: at(enriched, ENRICHED)},
-            {"enrich": None if enrich is None else at(enrich, life=life), "search-consumer": at(search, ENRICHED)},
+            {"enrich": at(enrich, life=life), "search-consumer": at(search, ENRICHED)},
         )
         return self.rounds.look(Reading(positions, self.number - 0.2, self.number - 0.1), self.number, self.number)
 
@@ -42,8 +42,6 @@ def test_it_ends_when_each_reader_has_passed_the_end_that_was_fixed_after_the_on
 def test_silence_ends_nothing() -> None:
     looks = Looks()
     assert {looks.look(10, 9, 5, 5) for _ in range(100)} == {None}
-    looks = Looks()
-    assert {looks.look(10, None, 5, 5) for _ in range(100)} == {None}
 
 
 def test_a_stream_that_was_made_anew_has_the_round_begin_anew() -> None:
