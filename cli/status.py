@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from cli import options
 from cli.chaos.instance import end_abandoned
 from common.storage.held import Held
+from common.telemetry.ledger import Ledger
 from status.instance import described
 
 
@@ -48,7 +49,7 @@ def as_text(found: dict[str, Any]) -> str:
         lines.append(f"{name} {found[name][where]} ({kind(found[name]['durability'], found[name]['asked'])})")
     shares = (f"{name} {used(share)}" for name, share in found["retention"].items())
     lines.append("retention used by " + ", ".join(shares))
-    lines.append("stores:")
+    lines += [account(found["ledger"]), "stores:"]
     lines += stores_as_text((Held(**one) for one in found["stores"]), time.time())
     return "\n".join(lines)
 
@@ -61,6 +62,21 @@ def kind(durability: str | None, asked: bool) -> str:
 def used(share: float | None) -> str:
     """A share of the retention, as text: at 100 % events go that were not read."""
     return "unknown" if share is None else f"{100 * share:.0f} %"
+
+
+def account(ledger: Ledger) -> str:
+    """The ledger in one line: its sums over the stages, of which each is behind the one before it."""
+    if ledger["acknowledged"] is None:
+        return f"ledger {ledger['state']}"
+
+    def total(kind: Literal["lost", "twice", "repeated"]) -> str:
+        known = [stage[kind] for stage in ledger["stages"]]
+        return "unknown" if None in known else f"{sum(count or 0 for count in known):,}"
+
+    in_flight = [stage["in_flight"] for stage in ledger["stages"]]
+    waiting = "unknown" if None in in_flight else f"{max(count or 0 for count in in_flight):,}"
+    return (f"ledger {ledger['state']}: acknowledged {ledger['acknowledged']:,}, in flight {waiting}, "
+            f"lost {total('lost')}, twice {total('twice')}, repeated {total('repeated')}")
 
 
 def stores_as_text(rows: Iterable[Held], now: float) -> list[str]:

@@ -24,6 +24,7 @@ class Cli(StrEnum):
 class Deploy(StrEnum):
     CLASS_DATA_SHARING = "deploy.local.processes.class_data_sharing"
     INGEST = "ingest.endpoint.http:create_app()"
+    LEDGER = "audit.live.process"
     MILVUS = "deploy.local.milvus.lite_server"
     SEARCH = "consumers.search"
     SPARK = "spark_jobs.application"

@@ -183,6 +183,11 @@ class Settings(Place):
     )
     slow_stage_us: int = Field(0, ge=0, description="µs by which each tweet is slowed there")
 
+    # -- ledger
+    ledger_in_experiments: bool = Field(
+        False, description="whether the ledger goes on while an experiment measures, which then measures it, too"
+    )
+
     # -- logs
     log_max_bytes: int = Field(
         15 << 20, ge=1 << 16, description="bound of the log of each process, its older files included"

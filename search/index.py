@@ -144,7 +144,11 @@ class Index:
 
     def count(self) -> int:
         """Rows, repeats included."""
-        return sum(self._call(shard.count, self._name(number)) for number in self.shards())
+        return sum(self.counts().values())
+
+    def counts(self) -> dict[int, int]:
+        """Likewise, by number of the shard."""
+        return {number: self._call(shard.count, self._name(number)) for number in self.shards()}
 
     def held(self, store: Store) -> Held:
         """Rows and their bound, a shard above `max_rows`. `store` dates the rows; what is not known now is None."""

@@ -177,9 +177,11 @@ class Store:
         with self._connection() as connection:
             return {row.tweet_id: row.stored_at_us for row in connection.execute(wanted)}
 
-    def count(self) -> int:
+    def count(self, first: int = 1, last: int | None = None) -> int:
+        """Rows at these positions, both included; to the end without a last one."""
+        wanted = tweets.c.position >= first if last is None else tweets.c.position.between(first, last)
         with self._connection() as connection:
-            return connection.scalar(select(func.count()).select_from(tweets)) or 0
+            return connection.scalar(select(func.count()).where(wanted)) or 0
 
     def oldest(self, since: int = 1) -> Oldest | None:
         """The first row at position `since` or later; None if there is none."""

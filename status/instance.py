@@ -36,6 +36,7 @@ def described(settings: Settings) -> dict[str, Any]:
         },
         "index": {"address": masked(settings.milvus_address), "durability": of_index(settings), "asked": False},
         "retention": answers.retention,
+        "ledger": answers.ledger,
         "stores": [asdict(one) for one in answers.stores],
     }
 

@@ -15,7 +15,8 @@ from common import modules
 from common.process.child import ends_with_parent, python
 from common.settings import Durability, Settings
 from common.storage.held import Held
-from common.telemetry import retention
+from common.telemetry import ledger, retention
+from common.telemetry.ledger import Ledger
 from common.tweets import Reader
 from middleware.registry import connect
 from search.store import Store
@@ -36,11 +37,12 @@ class Answers:
     middleware: Durability | None = None
     database: Durability | None = None
     retention: dict[Reader, float | None] = field(default_factory=retention.unknown)
+    ledger: Ledger = field(default_factory=ledger.unknown)
     stores: list[Held] = field(default_factory=stores.unknown)
 
 
 def ask(settings: Settings) -> Answers:
-    """Durability in force, use of the retention and every store.
+    """Durability in force, use of the retention, the ledger and every store.
 
     Asked by a process of its own, which ends without further ado: the client of a server that accepts and does not
     answer can keep its process for a minute. It answers through a pipe of its own too, since clients write elsewhere.
@@ -74,6 +76,11 @@ def of_readers(settings: Settings) -> dict[Reader, float | None]:
     return retention.read(client, settings.redis_prefix)
 
 
+def of_ledger(settings: Settings) -> Ledger:
+    client = redis.Redis.from_url(settings.redis_address, socket_timeout=ANSWER_SECONDS)
+    return ledger.read(client, settings.redis_prefix)
+
+
 def answers(settings: Settings) -> Answers:
     def of_stores() -> list[Held]:
         return stores.collected(stores.SOURCES, settings, ANSWER_SECONDS)
@@ -82,6 +89,7 @@ def answers(settings: Settings) -> Answers:
         "middleware": lambda: of_middleware(settings),
         "database": lambda: of_database(settings),
         "retention": lambda: of_readers(settings),
+        "ledger": lambda: of_ledger(settings),
         "stores": of_stores,
     }, ANSWER_SECONDS + 0.5)  # the stores that answered are told though others did not
     return Answers(**found)

@@ -9,7 +9,7 @@ from flask import Response, current_app, request
 from redis.exceptions import RedisError
 
 from common.settings import Settings
-from web import pipeline, problems
+from web import ledger, pipeline, problems
 from web.event_streams import Broadcast, Full, Message, Source, TooMany, Topic
 from web.openapi import errors
 from web.parameters import refuse_repeated
@@ -25,6 +25,7 @@ DESCRIPTION = """Server-Sent Events. `data` is one line of JSON.
 
 - `trending`: the body of `GET trending` for `window` and `limit`
 - `pipeline`: the body of `GET pipeline`
+- `ledger`: the body of `GET ledger`
 - `problem`: the body of the error that one of them would answer; the stream goes on, and so may the last data
 
 Each is sent at once, then when it changes (at most once a second), and after 5 s even if it has not changed. A client
@@ -40,6 +41,9 @@ def register(app: APIFlask) -> None:
             if source.event == "pipeline":
                 message = Message("pipeline", pipeline.read(redis, settings).model_dump_json())
                 return lambda limit: message
+            if source.event == "ledger":
+                account = Message("ledger", ledger.read(redis, settings.redis_prefix).model_dump_json())
+                return lambda limit: account
             ranking = read_ranking(redis, settings.redis_prefix, source.window)
             return lambda limit: Message("trending", ranking.cut(limit).model_dump_json())
         except Unavailable as error:
@@ -61,9 +65,9 @@ def register(app: APIFlask) -> None:
     **errors(400, 429, 503),
 })
 def events(query: TrendingQuery) -> Response:
-    """Rankings and pipeline as they change"""
+    """Rankings, pipeline and ledger as they change"""
     broadcast: Broadcast = current_app.extensions["broadcast"]
-    topics = Topic(Source("trending", query.window), query.limit), Topic(Source("pipeline"))
+    topics = Topic(Source("trending", query.window), query.limit), Topic(Source("pipeline")), Topic(Source("ledger"))
     try:
         subscription = broadcast.subscribe(request.remote_addr or "", *topics)
     except TooMany:

@@ -11,13 +11,17 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from common.settings import Settings
-from common.telemetry import retention
+from common.telemetry import ledger, retention
 from common.telemetry.durability import UNKNOWN, told
 from common.telemetry.stages import read_pipeline, read_stages
 from common.tweets import STAGES
 from web.event_streams import Broadcast
 
 QUANTILES = {"p50": "0.5", "p95": "0.95", "p99": "0.99"}
+LEDGER = {
+    "in_flight": "Acknowledged tweets that are still to come", "lost": "Acknowledged tweets that did not come",
+    "twice": "Tweets that are shown too often", "repeated": "Events that came again and are counted once",
+}
 REJECTED = "rejected_"
 """Begins the names of the counters of rejected events; the rest is the reason."""
 
@@ -32,7 +36,7 @@ class PipelineCollector(Collector):
         yield InfoMetricFamily("murmur_instance", "What runs", self._instance())
         yield GaugeMetricFamily("murmur_event_streams", "Open event streams of this process", len(self._broadcast))
         try:
-            figures = [*self._now(), *self._totals(), self._retention()]
+            figures = [*self._now(), *self._totals(), self._retention(), *self._ledger()]
         except RedisError:
             figures = []
         yield GaugeMetricFamily("murmur_redis_up", "Whether Redis answered this scrape", int(bool(figures)))
@@ -87,3 +91,18 @@ class PipelineCollector(Collector):
             if share is not None:
                 used.add_metric([reader], share)
         return used
+
+    def _ledger(self) -> list[Metric]:
+        found = ledger.read(self._redis, self._settings.redis_prefix)
+        acknowledged = GaugeMetricFamily("murmur_ledger_acknowledged", "Tweets of all runs that are acknowledged")
+        if found["acknowledged"] is not None:
+            acknowledged.add_metric([], found["acknowledged"])
+        families = {
+            name: GaugeMetricFamily(f"murmur_ledger_{name}", f"{what}, by stage of the ledger", labels=["stage"])
+            for name, what in LEDGER.items()
+        }
+        for stage in found["stages"]:
+            for name, family in families.items():
+                if (value := stage[name]) is not None:  # type: ignore[literal-required]
+                    family.add_metric([stage["name"]], value)
+        return [acknowledged, *families.values()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from common import modules
 from common.addresses import numbered
 from common.process.child import python
@@ -69,6 +71,7 @@ def applications(settings: Settings) -> list[Process]:
             ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.INGEST)}/readyz", host),
         ),
         *replicas,
+        ledger(settings, client),
         nginx.process(settings),
     ]
 
@@ -81,6 +84,12 @@ def consumer(settings: Settings, group: str, member: int, program: str, stage: s
         ready=health_checks.reports(settings, stage, f"{group}-{member}"),
         environment={"MURMUR_JVM_OPTIONS": archive},
     )
+
+
+def ledger(settings: Settings, environment: Mapping[str, str]) -> Process:
+    """It watches, and nobody waits for it."""
+    return Process("ledger", python(modules.Deploy.LEDGER), stage=5, environment=environment, memory_mib=384,
+                   ready=health_checks.keeps_ledger(settings))
 
 
 def gunicorn(app: str, listener: str, *options: str) -> tuple[str, ...]:

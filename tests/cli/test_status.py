@@ -9,9 +9,11 @@ import pytest
 from click.testing import CliRunner
 
 from cli import options, status
-from cli.status import stores_as_text
+from cli.status import account, stores_as_text
 from common.settings import Settings
 from common.storage.held import Held
+from common.telemetry import ledger
+from tests.ledger import kept
 
 UP, DOWN = {"name": "search", "state": "RUNNING", "pid": 7}, {"name": "spark", "state": "FATAL", "pid": None}
 
@@ -32,6 +34,15 @@ def test_replicas_are_called_configured_for_nobody_counts_those_that_run() -> No
     found = {"instance": "one", "middleware": "kafka", "url": "", "replicas": 3, "replicated": "on two of three",
              "processes": [], **known}
     assert "3 replicas, configured: on two of three" in status.as_text(found).splitlines()
+
+
+def test_the_ledger_is_a_line() -> None:
+    assert account(ledger.unknown("off")) == "ledger off"
+    found = kept()
+    assert account(found) == "ledger differs: acknowledged 12,345, in flight 1,003, lost 6, twice 0, repeated 1"
+    found["stages"][1] = ledger.unknown_stage("ranked")
+    assert account(found) == (
+        "ledger differs: acknowledged 12,345, in flight unknown, lost unknown, twice unknown, repeated unknown")
 
 
 def test_each_store_is_a_line() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from common.experiments import disturbing, experimenting
+from common.experiments import disturbing, experimenting, is_running
 from common.settings import Settings
 from tests.stack import ROOT
 
@@ -34,9 +34,11 @@ def test_an_instance_is_held_until_the_experiment_ends_however_it_does(tmp_path:
         for hold in (experimenting, disturbing):
             with pytest.raises(BlockingIOError), hold(settings):
                 pytest.fail("there are two")
+        assert is_running(settings)
     finally:
         experiment.kill()
         experiment.communicate()
+    assert not is_running(settings)
     with experimenting(settings):
         pass
 

@@ -14,12 +14,13 @@ from prometheus_client.parser import text_string_to_metric_families
 from redis import Redis
 
 from common.settings import Port, Settings
-from common.telemetry import durability, retention
+from common.telemetry import durability, ledger, retention
 from common.telemetry.reports import StageTelemetry
 from common.tweets import STAGES, Reason
 from deploy.containers import compose
 from spark_jobs.transforms import TrendingCounters
 from tests.board import BOARD, GRAFANA, PROMETHEUS, Query, queries
+from tests.ledger import kept
 from tests.search.servers import redis_server
 from web import create_app
 from web.metrics import REJECTED
@@ -61,6 +62,7 @@ def tell_all(settings: Settings) -> None:
     with Redis.from_url(settings.redis_address) as redis:
         durability.tell(redis, settings.redis_prefix, "fsync", asked=True)
         retention.write(redis, settings.redis_prefix, dict.fromkeys(retention.READERS, 0.25))
+        ledger.write(redis, settings.redis_prefix, kept())
     for name in {*STAGES, *counters}:
         telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, name, "0")
         if name in STAGES:

@@ -19,7 +19,7 @@ from deploy.local.middlewares import deployment
 from tests.stack import ROOT
 
 FILES = dict(compose.files())
-MEMORY_GIB = {"kafka": 8}
+MEMORY_GIB = {"kafka": 9}
 """Of a machine that an instance fits; 16 if it is not here."""
 
 

@@ -113,7 +113,7 @@ def test_status_is_for_programs_too(stack: Stack):
     names = {process["name"] for process in found["processes"]}
     settings = stack.settings()
     servers = {server.name for server in deployment(settings.middleware).processes(settings)}
-    others = {"redis", "milvus", "spark", "trending", "search", "ingest-http", "web-0", "web-1", "nginx"}
+    others = {"redis", "milvus", "spark", "trending", "search", "ingest-http", "ledger", "web-0", "web-1", "nginx"}
     assert names == servers | others
     assert all(process["state"] == "running" and process["pid"] for process in found["processes"])
 

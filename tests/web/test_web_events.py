@@ -105,10 +105,11 @@ def test_a_stream_tells_ranking_and_pipeline(url: str, ranking: dict, redis: Red
     assert stream.response.headers["X-Accel-Buffering"] == "no"
     assert stream.response.headers["Cache-Control"] == "no-store"
     events = iter(stream)
-    first = [next(events), next(events)]
+    first = [next(events) for _ in range(3)]
     assert all(fields.keys() == {"event", "data"} for fields in first)
     bodies = {event["event"]: json.loads(event["data"]) for event in first}
     assert bodies["trending"] == RANKING | {"hashtags": RANKING["hashtags"][:2]}
+    assert bodies["ledger"]["state"] == "unknown"
     assert bodies["pipeline"] == requests.get(f"{url}/api/v1/pipeline", timeout=10).json()
 
     redis.set(f"{settings.redis_prefix}ranking:5m", json.dumps(RANKING | {"tweets": 11}))

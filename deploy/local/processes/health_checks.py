@@ -11,6 +11,7 @@ from pathlib import Path
 import redis
 
 from common.settings import Settings
+from common.telemetry import ledger
 from deploy.local.processes.spec import Probe
 
 TIMEOUT = 2.0
@@ -86,5 +87,15 @@ def reports(settings: Settings, stage: str, process: str) -> Probe:
         with redis.Redis.from_url(settings.redis_address, socket_timeout=TIMEOUT) as client:
             content = client.get(f"{settings.redis_prefix}telemetry:{stage}:{process}")
         return content is not None and json.loads(content)["at"] >= started
+
+    return probe
+
+
+def keeps_ledger(settings: Settings) -> Probe:
+    """The ledger has been written since the process was started."""
+
+    def probe(started: float) -> bool:
+        with redis.Redis.from_url(settings.redis_address, socket_timeout=TIMEOUT) as client:
+            return (ledger.read(client, settings.redis_prefix)["as_of_us"] or 0) / 1e6 >= started
 
     return probe

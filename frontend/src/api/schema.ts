@@ -12,11 +12,12 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Rankings and pipeline as they change
+         * Rankings, pipeline and ledger as they change
          * @description Server-Sent Events. `data` is one line of JSON.
          *
          *     - `trending`: the body of `GET trending` for `window` and `limit`
          *     - `pipeline`: the body of `GET pipeline`
+         *     - `ledger`: the body of `GET ledger`
          *     - `problem`: the body of the error that one of them would answer; the stream goes on, and so may the last data
          *
          *     Each is sent at once, then when it changes (at most once a second), and after 5 s even if it has not changed. A client
@@ -68,6 +69,71 @@ export interface paths {
                     headers: {
                         /** @description seconds to wait */
                         "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds */
+                503: {
+                    headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/ledger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What became of every acknowledged tweet */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The account */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Ledger"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
                         [name: string]: unknown;
                     };
                     content: {
@@ -725,6 +791,86 @@ export interface components {
             status: string;
         };
         /**
+         * Ledger
+         * @description Every acknowledged tweet by what became of it, as of a second ago.
+         */
+        Ledger: {
+            /**
+             * Acknowledged
+             * @description tweets of all runs that the stream store has acknowledged
+             */
+            acknowledged: number | null;
+            /**
+             * Aged Out
+             * @description stored tweets that are too old for the index
+             */
+            aged_out: number | null;
+            /**
+             * As Of
+             * @description when it was written; null: never
+             */
+            as_of: string | null;
+            /**
+             * Late
+             * @description tweets that are not ranked: they came too late, or are deletions
+             */
+            late: number | null;
+            /**
+             * Rejected
+             * @description acknowledged events that were no tweets, or could not be read
+             */
+            rejected: number | null;
+            /**
+             * Since
+             * @description when the first run began of which it tells; null: none has
+             */
+            since: string | null;
+            /** Stages */
+            stages: components["schemas"]["Ledger.LedgerStage"][];
+            /**
+             * State
+             * @description exact: nothing is lost and nothing is there twice; differs: something is; unknown: some of it was not to be read lately; off: an experiment runs, which it is not to disturb
+             * @enum {string}
+             */
+            state: "exact" | "differs" | "unknown" | "off";
+        };
+        /**
+         * LedgerStage
+         * @description What became of the acknowledged tweets at one stage: they are the sum of the first three. Null: unknown.
+         */
+        "Ledger.LedgerStage": {
+            /**
+             * Accounted
+             * @description tweets that have passed the stage, or of which it is known why they never will: rejected, late, known before, lost at an earlier stage
+             */
+            accounted: number | null;
+            /**
+             * In Flight
+             * @description tweets that are still to come
+             */
+            in_flight: number | null;
+            /**
+             * Lost
+             * @description tweets that did not come, though everyone before has passed them
+             */
+            lost: number | null;
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "enriched" | "ranked" | "stored" | "indexed";
+            /**
+             * Repeated
+             * @description events that came again, and are counted once
+             */
+            repeated: number | null;
+            /**
+             * Twice
+             * @description tweets that are shown more often than they came
+             */
+            twice: number | null;
+        };
+        /**
          * Pipeline
          * @description The stages in the order in which a tweet passes them.
          */
@@ -1081,6 +1227,8 @@ type ReadonlyArray<T> = [
 export const pathsApiV1EventsGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/events"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
 export const pathsApiV1StreamsGetParametersQueryStreamValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/streams"]["get"]["parameters"]["query"]["stream"]> = ["tweets-raw", "tweets-enriched", "tweets-rejected", "hashtag-counts"];
 export const pathsApiV1TrendingGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/trending"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
+export const ledgerStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ledger"]["state"]> = ["exact", "differs", "unknown", "off"];
+export const ledgerLedgerStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ledger.LedgerStage"]["name"]> = ["enriched", "ranked", "stored", "indexed"];
 export const pipelineDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["durability"]> = ["page-cache", "fsync"];
 export const pipelineSource_kindAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["source_kind"]> = ["live", "pushed", "recorded", "invented"];
 export const pipelineStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline.Stage"]["name"]> = ["published", "enriched", "ranked", "searchable"];

@@ -1,0 +1,38 @@
+"""Numbers of several accounts together, against sets of Python."""
+
+from __future__ import annotations
+
+import random
+
+from audit.live.numbers import Numbers, count
+from search.accounts import BLOCK, COMPLETE
+
+
+def test_a_number_that_comes_again_is_one() -> None:
+    numbers = Numbers()
+    numbers.add([5, 5, BLOCK, 3])
+    numbers.add([3, 2 * BLOCK])
+    assert numbers.size == 4
+    assert count(3 * BLOCK, 0, numbers.blocks) == 4
+    assert count(BLOCK + 1, 0, numbers.blocks) == 3
+    assert count(5, 0, numbers.blocks) == 1
+
+
+def test_what_is_in_any_of_the_sets_counts_once_and_only_below_the_end() -> None:
+    chosen = random.Random(7)
+    left, right = ({chosen.randrange(2 * BLOCK, 6 * BLOCK) for _ in range(5000)} for _ in range(2))
+    one, other = Numbers(), Numbers()
+    one.add(left)
+    other.add(right)
+    everything = left | right | set(range(2 * BLOCK)) | set(range(6 * BLOCK, 7 * BLOCK))
+    for end in (0, 1, BLOCK, 2 * BLOCK + 77, 5 * BLOCK, 6 * BLOCK + 5, 9 * BLOCK):
+        expected = sum(number < end for number in everything)
+        assert count(end, 2, {**one.blocks, 6: COMPLETE}, other.blocks) == expected, end
+
+
+def test_a_block_that_is_full_is_known_to_be() -> None:
+    numbers = Numbers()
+    numbers.add(range(BLOCK))
+    assert numbers.blocks == {0: COMPLETE}
+    numbers.add([7])
+    assert numbers.size == BLOCK
