@@ -25,5 +25,14 @@ def disturbing(settings: Settings, refusal: Exception | None = None) -> Iterator
         yield
 
 
+def is_running(settings: Settings) -> bool:
+    """Whether an experiment holds the instance. For a moment a look keeps others from beginning one. Raises OSError."""
+    try:
+        with disturbing(settings):
+            return False
+    except BlockingIOError:
+        return True
+
+
 def _file(settings: Settings) -> Path:
     return settings.instance_dir / "experiment.lock"

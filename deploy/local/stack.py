@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common import modules
+from common import control, modules
 from common.addresses import numbered
 from common.process.child import python
 from common.settings import Port, Settings
@@ -69,6 +69,7 @@ def applications(settings: Settings) -> list[Process]:
             ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.INGEST)}/readyz", host),
         ),
         *replicas,
+        *([] if settings.service_hosts else [controls(settings)]),  # which know the processes of this machine alone
         nginx.process(settings),
     ]
 
@@ -80,6 +81,17 @@ def consumer(settings: Settings, group: str, member: int, program: str, stage: s
         numbered(group, member), python(program, "--member", str(member)), stage=READERS, memory_mib=576,
         ready=health_checks.reports(settings, stage, f"{group}-{member}"),
         environment={"MURMUR_JVM_OPTIONS": archive},
+    )
+
+
+def controls(settings: Settings) -> Process:
+    """What the page's buttons reach, by a Unix socket alone."""
+    listener = control.socket_path(settings)
+    return Process(
+        "control", gunicorn(modules.Deploy.CONTROL, f"unix:{listener}", "--config",
+                            f"python:{modules.Deploy.CONTROL_SERVER}"),
+        stage=5, foreground=True, memory_mib=256,
+        ready=health_checks.unix_http_ok(listener, control.SESSION, settings.host_names[0]),
     )
 
 

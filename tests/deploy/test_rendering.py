@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.process import manager
+from common.process import manager, unix_socket
 from common.process.child import program
 from common.settings import Port, Settings
 from deploy.local import kafka, pravega, stack
@@ -151,6 +151,6 @@ def test_supervisor_reads_back_every_command_and_environment(tmp_path: Path):
 def test_a_path_too_long_for_a_socket_is_replaced_by_a_short_one(tmp_path: Path):
     deep = settings(tmp_path / ("x" * 100))
     path = manager.socket_path(deep)
-    assert len(str(path)) <= manager.SOCKET_PATH_BYTES
+    assert len(str(path)) <= unix_socket.PATH_BYTES
     assert path != manager.socket_path(settings(tmp_path / ("y" * 100)))
     assert manager.socket_path(settings(Path("/m"))) == Path("/m/instances/one/supervisor.sock")
