@@ -20,7 +20,7 @@ from middleware.pravega.ports import Port as PravegaPort
 
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
            "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper"), "identity": "one",
-           "nameserver": "10.0.0.2"}
+           "nameserver": "10.0.0.2", "control": Path("control.sock")}
 KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 
@@ -135,6 +135,15 @@ def test_nginx_accepts_its_configuration_even_below_a_folder_with_a_space(tmp_pa
     assert checked.returncode == 0, checked.stderr
     text = (one.instance_dir / "nginx.conf").read_text()
     assert all(f"server 127.0.0.1:{one.port(Port.WEB, n)} " in text for n in range(3))
+
+
+def test_containers_have_no_controls(tmp_path: Path):
+    alone, container = settings(tmp_path), settings(tmp_path, bind_address="0.0.0.0", service_hosts=True)
+    assert "control" in {one.name for one in stack.processes(alone)}
+    assert "control" not in {one.name for one in stack.processes(container)}
+    location = "location /control/ {\n            return 404;"
+    assert location in render("nginx/nginx.conf", container, **PRAVEGA)
+    assert location not in render("nginx/nginx.conf", alone, **PRAVEGA)
 
 
 def test_supervisor_reads_back_every_command_and_environment(tmp_path: Path):
