@@ -1,5 +1,6 @@
 """Starting, killing and stopping real instances."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import psutil
 import pytest
 import redis
 
+from common import control
 from common.process import manager
 from common.tweets import RAW, STREAMS
 from deploy.local import instances
@@ -115,6 +117,7 @@ def test_status_is_for_programs_too(stack: Stack):
     servers = {server.name for server in deployment(settings.middleware).processes(settings)}
     others = {"redis", "milvus", "spark", "trending", "search", "ingest-http", "web-0", "web-1", "control", "nginx"}
     assert names == servers | others
+    assert control.token_file(settings).read_text() not in json.dumps(found)
     assert all(process["state"] == "running" and process["pid"] for process in found["processes"])
 
 
