@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NoReturn
 
+from cli import options
 from common import modules
 from common.process.child import ends_with_parent, python
 from common.settings import Settings
@@ -50,8 +51,9 @@ def main(arguments: Sequence[str]) -> int:
     source: subprocess.Popen[bytes] | None = None
     try:
         murmur("up")
-        url = Settings.load().url
-        page = f"\n  The page: {url}\n\nCtrl-C stops everything; the data stays."
+        settings = Settings.load()
+        url = settings.url
+        page = f"\n  The page: {options.page(settings)}\n\nCtrl-C stops everything; the data stays."
         if name in KEYLESS:  # whose first tweet may take long
             print(page, flush=True)
         source = feed(name)

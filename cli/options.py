@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 import click
 
+from common import control
 from common.settings import Settings
 from deploy.local import state
 from ingest.sources.content import Size, Workload
@@ -70,6 +71,11 @@ def known(name: str | None) -> Settings:
         raise click.ClickException(f"there is no instance {settings.instance}: start it with `murmur up`")
     state.recorded(settings)
     return settings
+
+
+def page(settings: Settings) -> str:
+    """Address of the page: on a terminal the one that opens its controls, elsewhere, such as in a log, without."""
+    return control.page(settings) if sys.stdout.isatty() else settings.url
 
 
 def confirm(question: str, effect: str, yes: bool, as_json: bool = False) -> None:

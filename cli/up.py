@@ -9,6 +9,7 @@ import click
 
 from cli import options, streams
 from cli.chaos.instance import end_abandoned
+from common import control
 from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
@@ -50,6 +51,8 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
         state.recorded(settings)
         end_abandoned(settings)
         refuse_change(wished)
+        if not control.token_file(settings).exists():  # an earlier version has started it
+            control.make(settings)
         click.echo(f"instance {settings.instance} runs already, on {settings.middleware} ({settings.durability})")
     else:
         settings = instances.reserve(flags)
@@ -58,6 +61,7 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
         end_abandoned(settings)
         instances.check_ports(settings)
         state.record(settings)
+        control.make(settings)
     try:
         bring_up(settings, servers_only)
     except KeyboardInterrupt:
@@ -100,7 +104,7 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
     create_streams(settings, deaths)
     show_progress(settings, ours, deaths, began)
     class_data_sharing.begin_writing(settings)
-    click.echo(f"ready: {settings.url}" if ours else "ready: servers only")
+    click.echo(f"ready: {options.page(settings)}" if ours else "ready: servers only")
 
 
 def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths, began: float) -> None:

@@ -23,6 +23,8 @@ class Cli(StrEnum):
 
 class Deploy(StrEnum):
     CLASS_DATA_SHARING = "deploy.local.processes.class_data_sharing"
+    CONTROL = "control:create_app()"
+    CONTROL_SERVER = "control.server"
     INGEST = "ingest.endpoint.http:create_app()"
     LEDGER = "audit.live.process"
     MILVUS = "deploy.local.milvus.lite_server"

@@ -8,7 +8,7 @@ import signal
 from pathlib import Path
 from typing import NamedTuple, Self
 
-STATE, GROUP, SESSION, STARTED = 0, 2, 3, 19
+STATE, GROUP, SESSION, USER_TICKS, SYSTEM_TICKS, STARTED, RESIDENT_PAGES = 0, 2, 3, 11, 12, 19, 21
 """Fields of /proc/PID/stat behind the name, see proc(5)."""
 
 
@@ -22,7 +22,7 @@ class Identity(NamedTuple):
     @classmethod
     def of(cls, pid: int) -> Self | None:
         """None if no such process runs."""
-        fields = _stat(pid)
+        fields = stat(pid)
         return cls(pid, int(fields[STARTED])) if fields else None
 
     def is_running(self) -> bool:
@@ -41,11 +41,11 @@ class Identity(NamedTuple):
 
 def groups_of_session(pid: int) -> set[int]:
     """Process groups of the session that the process of this id leads, or led."""
-    running = (_stat(int(folder.name)) for folder in Path("/proc").glob("[0-9]*"))
+    running = (stat(int(folder.name)) for folder in Path("/proc").glob("[0-9]*"))
     return {int(fields[GROUP]) for fields in running if fields and int(fields[SESSION]) == pid}
 
 
-def _stat(pid: int) -> list[str] | None:
+def stat(pid: int) -> list[str] | None:
     """The fields of /proc/PID/stat behind the name; None if no such process runs."""
     try:
         stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")

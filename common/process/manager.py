@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
-import os
-import socket
-import tempfile
 import xmlrpc.client
 from pathlib import Path
 from typing import Any
 
+from common.process import unix_socket
 from common.settings import Settings
-
-SOCKET_PATH_BYTES = 90
-"""A Unix socket's path holds 108 bytes, and supervisord first binds a longer name beside it."""
 
 STOP_SECONDS = 10
 """In which a single process ends, or is killed, when the process manager is told to end it."""
@@ -35,12 +29,8 @@ class NotAnswering(Exception):
 
 
 def socket_path(settings: Settings) -> Path:
-    """Where the process manager listens: in the instance's folder, or in a short one of this user's if too long."""
-    path = settings.instance_dir / "supervisor.sock"
-    if len(os.fsencode(path)) <= SOCKET_PATH_BYTES:
-        return path
-    name = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"murmur-{os.getuid()}" / f"{name}.sock"
+    """Where the process manager listens."""
+    return unix_socket.path(settings, "supervisor")
 
 
 def is_running(settings: Settings) -> bool:
@@ -51,23 +41,10 @@ def is_running(settings: Settings) -> bool:
         return False
 
 
-class _Connection(http.client.HTTPConnection):
-    """To a Unix socket; neither to connect nor to read takes longer than the time-out."""
-
-    def __init__(self, path: Path, seconds: float) -> None:
-        super().__init__("127.0.0.1", timeout=seconds)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
-
-
 class _Transport(xmlrpc.client.Transport):
     def __init__(self, path: Path, seconds: float) -> None:
         super().__init__()
-        self._to = _Connection(path, seconds)
+        self._to = unix_socket.Connection(path, seconds)
 
     def make_connection(self, host: Any) -> http.client.HTTPConnection:
         return self._to

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from common import modules
+from common import control, modules
 from common.addresses import numbered
 from common.process.child import python
 from common.settings import Port, Settings
@@ -72,6 +72,7 @@ def applications(settings: Settings) -> list[Process]:
         ),
         *replicas,
         ledger(settings, client),
+        *([] if settings.service_hosts else [controls(settings)]),  # which know the processes of this machine alone
         nginx.process(settings),
     ]
 
@@ -90,6 +91,17 @@ def ledger(settings: Settings, environment: Mapping[str, str]) -> Process:
     """It watches, and nobody waits for it."""
     return Process("ledger", python(modules.Deploy.LEDGER), stage=5, environment=environment, memory_mib=384,
                    ready=health_checks.keeps_ledger(settings))
+
+
+def controls(settings: Settings) -> Process:
+    """What the page's buttons reach, by a Unix socket alone."""
+    listener = control.socket_path(settings)
+    return Process(
+        "control", gunicorn(modules.Deploy.CONTROL, f"unix:{listener}", "--config",
+                            f"python:{modules.Deploy.CONTROL_SERVER}"),
+        stage=5, foreground=True, memory_mib=256,
+        ready=health_checks.unix_http_ok(listener, control.SESSION, settings.host_names[0]),
+    )
 
 
 def gunicorn(app: str, listener: str, *options: str) -> tuple[str, ...]:

@@ -10,10 +10,11 @@ import hmac
 from http import HTTPStatus
 from typing import Any
 
-from flask import Flask, Response, json, request
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from common.hosts import refuse_foreign_hosts
+from common.problem import problem
 from common.push import PATH, Objection, Pushed, Refusal
 from common.settings import Settings
 from common.storage.disk import DiskFull
@@ -107,7 +108,7 @@ def objection(payload: Payload, max_event_bytes: int) -> Objection | None:
 
 
 def _problem(error: HTTPException) -> Response:
-    response = _problem_json(error.code or 500, error.name, error.description)
+    response = problem(error.code or 500, error.description, error.name)
     if error.code == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "Bearer"
     return response
@@ -122,11 +123,6 @@ def _no_room(error: DiskFull) -> Response:
 
 
 def _later(status: HTTPStatus, detail: str) -> Response:
-    response = _problem_json(status, status.phrase, detail)
+    response = problem(status, detail)
     response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
-
-
-def _problem_json(status: int, title: str, detail: str | None) -> Response:
-    body = {"type": "about:blank", "title": title, "status": int(status), "detail": detail}
-    return Response(json.dumps(body), status=int(status), content_type="application/problem+json")

@@ -1,5 +1,6 @@
 """Starting, killing and stopping real instances."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import psutil
 import pytest
 import redis
 
+from common import control
 from common.process import manager
 from common.tweets import RAW, STREAMS
 from deploy.local import instances
@@ -66,7 +68,7 @@ def test_each_process_has_a_session_of_its_own(stack: Stack):
 def test_those_for_whom_users_wait_come_before_the_others(stack: Stack):
     """On a kernel that shares the cores out by session, and on one that does so by thread."""
     niceness = {process["name"]: nicenesses(process["pid"]) for process in stack.status()["processes"]}
-    first = {niceness.pop(name) for name in ("redis", "milvus", "ingest-http", "web-0", "web-1", "nginx")}
+    first = {niceness.pop(name) for name in ("redis", "milvus", "ingest-http", "web-0", "web-1", "control", "nginx")}
     assert len(first) == 1
     for name, of_process in niceness.items():
         assert all(own < other for own, other in zip(*first, of_process, strict=True)), name
@@ -113,8 +115,10 @@ def test_status_is_for_programs_too(stack: Stack):
     names = {process["name"] for process in found["processes"]}
     settings = stack.settings()
     servers = {server.name for server in deployment(settings.middleware).processes(settings)}
-    others = {"redis", "milvus", "spark", "trending", "search", "ingest-http", "ledger", "web-0", "web-1", "nginx"}
+    others = {"redis", "milvus", "spark", "trending", "search", "ingest-http", "ledger", "web-0", "web-1", "control",
+              "nginx"}
     assert names == servers | others
+    assert control.token_file(settings).read_text() not in json.dumps(found)
     assert all(process["state"] == "running" and process["pid"] for process in found["processes"])
 
 

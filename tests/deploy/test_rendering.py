@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from common.process import manager
+from common.process import manager, unix_socket
 from common.process.child import program
 from common.settings import Port, Settings
 from deploy.local import kafka, pravega, stack
@@ -20,7 +20,7 @@ from middleware.pravega.ports import Port as PravegaPort
 
 PRAVEGA = {"cluster": "c", "znode": "/pravega/c", "containers": 4, "cache_bytes": 1 << 30, "disk_full": 0.98,
            "ports": PravegaPort, "replica": 0, "folder": Path("bookkeeper"), "identity": "one",
-           "nameserver": "10.0.0.2"}
+           "nameserver": "10.0.0.2", "control": Path("control.sock")}
 KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 
@@ -137,6 +137,15 @@ def test_nginx_accepts_its_configuration_even_below_a_folder_with_a_space(tmp_pa
     assert all(f"server 127.0.0.1:{one.port(Port.WEB, n)} " in text for n in range(3))
 
 
+def test_containers_have_no_controls(tmp_path: Path):
+    alone, container = settings(tmp_path), settings(tmp_path, bind_address="0.0.0.0", service_hosts=True)
+    assert "control" in {one.name for one in stack.processes(alone)}
+    assert "control" not in {one.name for one in stack.processes(container)}
+    location = "location /control/ {\n            return 404;"
+    assert location in render("nginx/nginx.conf", container, **PRAVEGA)
+    assert location not in render("nginx/nginx.conf", alone, **PRAVEGA)
+
+
 def test_supervisor_reads_back_every_command_and_environment(tmp_path: Path):
     one = settings(tmp_path)
     parser = configparser.RawConfigParser()
@@ -151,6 +160,6 @@ def test_supervisor_reads_back_every_command_and_environment(tmp_path: Path):
 def test_a_path_too_long_for_a_socket_is_replaced_by_a_short_one(tmp_path: Path):
     deep = settings(tmp_path / ("x" * 100))
     path = manager.socket_path(deep)
-    assert len(str(path)) <= manager.SOCKET_PATH_BYTES
+    assert len(str(path)) <= unix_socket.PATH_BYTES
     assert path != manager.socket_path(settings(tmp_path / ("y" * 100)))
     assert manager.socket_path(settings(Path("/m"))) == Path("/m/instances/one/supervisor.sock")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from common import control
 from common.process.child import program
 from common.settings import Port, Settings
 from deploy.local.processes import health_checks
@@ -16,7 +17,8 @@ RESOLVER = Path("/etc/resolv.conf")
 def write_configuration(settings: Settings) -> None:
     (settings.instance_dir / "nginx" / "temp").mkdir(parents=True, exist_ok=True)
     found = nameserver(RESOLVER.read_text()) if settings.service_hosts else None
-    write("nginx/nginx.conf", settings.instance_dir / "nginx.conf", settings, nameserver=found)
+    write("nginx/nginx.conf", settings.instance_dir / "nginx.conf", settings, nameserver=found,
+          control=control.socket_path(settings))
 
 
 def nameserver(resolver: str) -> str:

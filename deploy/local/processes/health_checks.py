@@ -6,10 +6,12 @@ import json
 import os
 import socket
 import urllib.request
+from contextlib import closing
 from pathlib import Path
 
 import redis
 
+from common.process import unix_socket
 from common.settings import Settings
 from common.telemetry import ledger
 from deploy.local.processes.spec import Probe
@@ -67,6 +69,17 @@ def http_ok(url: str, host: str) -> Probe:
     def probe(started: float) -> bool:
         with urllib.request.urlopen(urllib.request.Request(url, headers={"Host": host}), timeout=TIMEOUT) as response:
             return bool(response.status == 200)
+
+    return probe
+
+
+def unix_http_ok(path: Path, url: str, host: str) -> Probe:
+    """The same through a Unix socket, for the URL without its host."""
+
+    def probe(started: float) -> bool:
+        with closing(unix_socket.Connection(path, TIMEOUT)) as connection:
+            connection.request("GET", url, headers={"Host": host})
+            return connection.getresponse().status == 200
 
     return probe
 

@@ -235,6 +235,71 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which processes run, since when, and what they use */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The processes as of a second ago */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Processes"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds */
+                503: {
+                    headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/search": {
         parameters: {
             query?: never;
@@ -1009,6 +1074,54 @@ export interface components {
              * @description name of the parameter
              */
             field: string;
+        };
+        /**
+         * Processes
+         * @description In the order of their names.
+         */
+        Processes: {
+            /**
+             * As Of
+             * @description null: nobody tells, as in containers, or nobody has for 5 s; `processes` is empty then
+             */
+            as_of: string | null;
+            /** Processes */
+            processes: components["schemas"]["Processes.Process"][];
+        };
+        /**
+         * Process
+         * @description One process, with all that it has started; null where unknown, never 0.
+         */
+        "Processes.Process": {
+            /**
+             * Cpu Share
+             * @description CPU time over the last second, as a share of one core
+             */
+            cpu_share: number | null;
+            /**
+             * Memory Bytes
+             * @description resident, shared memory counted for each
+             */
+            memory_bytes: number | null;
+            /** Name */
+            name: string;
+            /**
+             * Pid
+             * @description null: it does not run
+             */
+            pid: number | null;
+            /**
+             * Restarts
+             * @description how often it was started anew since the instance was started
+             */
+            restarts: number;
+            /**
+             * State
+             * @description running, starting, backoff, exited, stopping, stopped, fatal; or paused
+             */
+            state: string;
+            /** Up Since */
+            up_since: string | null;
         };
         /**
          * Pushed

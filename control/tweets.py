@@ -1,0 +1,60 @@
+"""`POST /control/tweets`: one typed tweet, through the endpoint that takes everybody's."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Annotated
+
+import requests
+from flask import Blueprint, current_app, json
+from pydantic import BaseModel, ConfigDict, StringConstraints
+
+from common import push
+from common.control import PATH
+from common.settings import Port, Settings
+from control.problems import NotDone, asked
+
+MOST_CHARACTERS = 1000
+ANSWER_S = 20.0
+EPOCH_MS = 1_288_834_974_657
+"""From which X counts the milliseconds in the upper bits of an id; the lower 22 tell those of one apart."""
+
+AUTHOR = "control"
+
+blueprint = Blueprint("tweets", __name__, url_prefix=PATH)
+
+
+class Typed(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    text: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MOST_CHARACTERS)]
+
+
+@blueprint.post("/tweets")
+def publish() -> tuple[dict[str, str], int]:
+    """Answers with its id when it is published."""
+    now_ms = time.time_ns() // 1_000_000
+    tweet_id = str(now_ms - EPOCH_MS << 22 | secrets.randbits(22))
+    created_at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    push_tweet(current_app.extensions["settings"], {
+        "id": tweet_id, "text": asked(Typed).text, "created_at": created_at, "author_id": AUTHOR,
+    })
+    return {"id": tweet_id}, 201
+
+
+def push_tweet(settings: Settings, tweet: dict[str, str]) -> None:
+    """Returns when it is acknowledged. Raises NotDone."""
+    headers = {"Authorization": f"Bearer {settings.ingest_token}", "Host": settings.host_names[0]}
+    try:
+        response = requests.post(f"http://{settings.address(Port.INGEST)}{push.PATH}", json.dumps({"data": tweet}),
+                                 headers=headers, timeout=ANSWER_S)
+    except requests.RequestException as error:
+        raise NotDone(HTTPStatus.SERVICE_UNAVAILABLE, "ingest-http does not answer: nobody knows whether it has "
+                                                      "published the tweet") from error
+    if not response.ok:
+        raise NotDone(HTTPStatus(response.status_code), response.json()["detail"])
+    if refused := push.Pushed.model_validate(response.json()).refused:
+        raise NotDone(HTTPStatus.BAD_REQUEST, f"the tweet was refused: {refused[0].reason}")
