@@ -1,11 +1,11 @@
 /** The HTTP API of Murmuration, as the page uses it: types of the bodies, and one function for each request. */
 
-import type { Ledger } from '@/api/pending'
 import { pipelineStageNameValues, rankingWindowValues, type components } from '@/api/schema'
 
 type Schemas = components['schemas']
 export type Ranking = Schemas['Ranking']
 export type RankedHashtag = Schemas['Ranking.RankedHashtag']
+export type Ledger = Schemas['Ledger']
 export type Pipeline = Schemas['Pipeline']
 export type Stage = Schemas['Pipeline.Stage']
 export type SearchResult = Schemas['SearchResult']

@@ -1,7 +1,7 @@
 import { enableAutoUnmount, mount } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { nextTick } from 'vue'
-import type { Ledger } from '@/api/pending'
+import type { Ledger } from '@/api/client'
 import LedgerLine from '@/components/LedgerLine.vue'
 
 enableAutoUnmount(afterEach)

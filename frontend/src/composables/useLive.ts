@@ -1,8 +1,7 @@
 import { onScopeDispose, reactive, ref, watch, type Ref } from 'vue'
 import {
-  ApiError, eventsUrl, fetchLedger, fetchPipeline, fetchTrending, type Pipeline, type Ranking, type Window,
+  ApiError, eventsUrl, fetchLedger, fetchPipeline, fetchTrending, type Ledger, type Pipeline, type Ranking, type Window,
 } from '@/api/client'
-import type { Ledger } from '@/api/pending'
 
 /** Data of one panel: the last that came stays, with its time, whatever went wrong since. */
 export interface Panel<Body> {

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
-import type { Ledger } from '@/api/pending'
+import type { Ledger } from '@/api/client'
 import { tellLedger } from '@/lib/ledger'
 
 const NOW = Date.parse('2026-11-21T12:00:00Z')

@@ -1,4 +1,6 @@
-import type { Figure, Ledger } from '@/api/pending'
+import type { Ledger } from '@/api/client'
+
+type Figure = number | null
 import { formatDuration, formatExact, UNKNOWN } from '@/lib/format'
 
 const exact = new Intl.NumberFormat('en')
