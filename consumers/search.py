@@ -108,7 +108,7 @@ class Search:
             self._forget()
         slow_down(self._delay_us, len(tweets))
         self._telemetry.record([tweet.ingest.sent_at_us for tweet in tweets])
-        self._telemetry.show(ENRICHED, events[-1])
+        self._telemetry.show(ENRICHED, events)
         if known:
             self._telemetry.add(known=len(known))
         self._telemetry.save()

@@ -59,7 +59,7 @@ class Trending:
 
     def handle(self, events: list[bytes], place: Callable[[int], str]) -> None:
         counts, refused = readable(events, hashtag_count)
-        self._telemetry.show(HASHTAG_COUNTS, events[-1])
+        self._telemetry.show(HASHTAG_COUNTS, events)
         self._telemetry.add(parked=self._parking.park(events, refused, place))
         raised = maxima(counts)
         # Redis has let go of those of older buckets, so that nobody knows which of their tweets were reported.

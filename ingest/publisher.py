@@ -121,8 +121,7 @@ class Publisher(Closing):
             self._sent_us, self._sending_since_us = self.sending_us, 0
         self._acknowledge(acknowledged)
         self._telemetry.record([entry.sent_at_us for entry in entries])
-        if entries:
-            self._telemetry.show(RAW, event)
+        self._telemetry.show(RAW, [event for _, event in list(events.values())[-1:]])
         self.refused += refused
 
     def finish(self) -> None:

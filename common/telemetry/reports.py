@@ -15,7 +15,7 @@ import json
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,9 +141,10 @@ class StageTelemetry:
             for stage, sent in sent_high_us.items():
                 self._passed_on[stage] = max(self._passed_on.get(stage, 0), sent)
 
-    def show(self, stream: str, event: bytes) -> None:
-        """The newest event of a stream, for whoever wants to see what flows: one a second is kept for that."""
-        self._newest[stream] = event
+    def show(self, stream: str, events: Sequence[bytes]) -> None:
+        """Events of a stream, for whoever wants to see what flows: of the last ones one a second is kept for that."""
+        if events:
+            self._newest[stream] = events[-1]
 
     def save(self) -> None:
         """Writes now. A consumer calls it before it commits, so that what is committed was also reported.

@@ -46,7 +46,8 @@ def test_no_more_are_kept_than_are_shown_and_none_for_longer(redis: Redis, setti
 def test_a_stage_leaves_the_newest_of_what_it_was_shown(redis: Redis, settings: Settings) -> None:
     telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, "searchable", "0")
     for number in range(10):
-        telemetry.show(ENRICHED, json.dumps({"n": number}).encode())
+        telemetry.show(ENRICHED, [b"{}", json.dumps({"n": number}).encode()])
+    telemetry.show(ENRICHED, [])
     telemetry.close()
     kept = newest.read(redis, settings.redis_prefix, ENRICHED, time.time())
     assert kept[0].event == '{"n": 9}'
