@@ -117,10 +117,12 @@ def test_the_groups_of_an_audit_that_was_killed_go_with_another(
 ) -> None:
     command = [sys.executable, "-m", "audit.follow", settings.instance, "head", "0"]
     environment = {**stack.environment, "MURMUR_HOME": str(settings.home)}
+    folder = consumer_groups.folder(settings)
+    before = set(folder.iterdir())  # the ledger's
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as killed:
         assert killed.stdout
         assert b"following" in killed.stdout.readline()
-        (noted,) = consumer_groups.folder(settings).iterdir()
+        (noted,) = set(folder.iterdir()) - before
         assert all(middleware.admin.committed(stream, noted.name) for stream in STREAMS)
         killed.kill()
     eventually("they are removed", lambda: stack.audit("--run", RUN) and not noted.exists())
