@@ -65,6 +65,10 @@ MOST_SHARDS = 64
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
+X_EPOCH_MS = 1_288_834_974_657
+"""From which X counts the milliseconds in the upper bits of a tweet's id, since 1970; the lower 22 tell those of one
+apart."""
+
 
 def rfc3339(us: int) -> str:
     """This moment, in µs since the epoch, in UTC and cut to milliseconds, as X writes `created_at`. Raises

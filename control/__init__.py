@@ -7,7 +7,7 @@ import logging
 from flask import Flask
 from werkzeug.middleware.proxy_fix import ProxyFix
 
-from common.control import secret_file
+from common.control import PATH, secret_file
 from common.hosts import refuse_foreign_hosts
 from common.settings import Port, Settings
 from control import access, failures, problems, tweets
@@ -24,7 +24,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config |= {
         "MAX_CONTENT_LENGTH": MAX_BODY_BYTES,
         "SESSION_COOKIE_NAME": f"murmur_control_{settings.port(Port.PAGE)}",  # cookies know no ports
-        "SESSION_COOKIE_PATH": "/control",
+        "SESSION_COOKIE_PATH": PATH,
         "SESSION_COOKIE_HTTPONLY": True,
         "SESSION_COOKIE_SAMESITE": "Strict",
         "PERMANENT_SESSION_LIFETIME": SESSION_S,

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from common import experiments
 from common.control import PATH, SESSION, token_file
+from common.security_headers import SECURITY_HEADERS
 from common.settings import Settings
 from control import actions
 from control.problems import asked
@@ -20,12 +21,6 @@ from control.problems import asked
 log = logging.getLogger(__name__)
 
 READING = ("GET", "HEAD", "OPTIONS")
-HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 
 blueprint = Blueprint("session", __name__, url_prefix=PATH)
 
@@ -55,7 +50,7 @@ def register(app: Flask) -> None:
         if request.method not in READING:
             log.info("%s, session %s: %s %s: %d", request.remote_addr, session.get("id", "none"), request.method,
                      request.path, response.status_code)
-        response.headers.update(HEADERS)
+        response.headers.update(SECURITY_HEADERS)
         return response
 
 

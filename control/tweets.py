@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import time
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Annotated
 
@@ -15,12 +14,11 @@ from pydantic import BaseModel, ConfigDict, StringConstraints
 from common import push
 from common.control import PATH
 from common.settings import Port, Settings
+from common.tweets import X_EPOCH_MS, rfc3339
 from control.problems import NotDone, asked
 
 MOST_CHARACTERS = 1000
 ANSWER_S = 20.0
-EPOCH_MS = 1_288_834_974_657
-"""From which X counts the milliseconds in the upper bits of an id; the lower 22 tell those of one apart."""
 
 AUTHOR = "control"
 
@@ -37,10 +35,9 @@ class Typed(BaseModel):
 def publish() -> tuple[dict[str, str], int]:
     """Answers with its id when it is published."""
     now_ms = time.time_ns() // 1_000_000
-    tweet_id = str(now_ms - EPOCH_MS << 22 | secrets.randbits(22))
-    created_at = datetime.fromtimestamp(now_ms / 1000, UTC).isoformat(timespec="milliseconds")
+    tweet_id = str(now_ms - X_EPOCH_MS << 22 | secrets.randbits(22))
     push_tweet(current_app.extensions["settings"], {
-        "id": tweet_id, "text": asked(Typed).text, "created_at": created_at, "author_id": AUTHOR,
+        "id": tweet_id, "text": asked(Typed).text, "created_at": rfc3339(now_ms * 1000), "author_id": AUTHOR,
     })
     return {"id": tweet_id}, 201
 

@@ -114,7 +114,7 @@ def read(connection: Connection) -> list[Account]:
             for row in connection.execute(select(seen_runs))]
 
 
-def read_buckets(connection: Connection, since: int = 0) -> dict[int, Bucket]:
+def read_buckets(connection: Connection, since: int) -> dict[int, Bucket]:
     """By their start, in seconds since the epoch, those at `since` or later."""
     rows = connection.execute(select(seen_buckets).where(seen_buckets.c.bucket_start >= since))
     return {row.bucket_start: Bucket(row.new, row.known) for row in rows}

@@ -12,6 +12,7 @@ from redis.retry import Retry
 from werkzeug.middleware.proxy_fix import ProxyFix
 
 from common.hosts import refuse_foreign_hosts
+from common.security_headers import SECURITY_HEADERS
 from common.settings import Settings
 from web import events, health, ledger, pipeline, problems, processes, search, streams, trending
 from web.openapi import describe
@@ -19,13 +20,6 @@ from web.openapi import describe
 REDIS_TIMEOUT_S = 1.0
 MAX_BODY_BYTES = 64 << 10
 """No request of this API has a body."""
-
-SECURITY_HEADERS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 
 
 def create_app(settings: Settings | None = None) -> APIFlask:

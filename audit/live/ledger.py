@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from audit.live.index_rows import Indexed, IndexRows, Rows, compare
 from audit.live.numbers import Numbers, count
@@ -24,7 +24,6 @@ from common.tweets import Reader
 from search.accounts import Account
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 STORING: tuple[Reader, ...] = "enrich", "search-consumer", "search-consumer", "search-consumer"
 """A store with transactions may show what *enrich* has committed a moment later: the end is fixed again and again."""

@@ -58,7 +58,7 @@ def database(settings: Settings) -> Iterator[Callable[[], Seen]]:
 
         def read() -> Seen:
             newest = store.newest_position()
-            rows = Rows(newest, blank(store, index.horizon(newest), newest))
+            rows = rows_from(store, index.horizon(newest), newest)
             since = time.time() - min(settings.rankings_kept_s, KEPT_SECONDS - KEPT_MARGIN_S)
             due = Due(store.buckets(round(since)), since)
             return Seen({account.run: account for account in store.accounts()}, due, rows)
@@ -101,12 +101,11 @@ def index(settings: Settings) -> Iterator[Callable[[], IndexRows]]:
             newest = store.newest_position()
             horizon = index.horizon(newest)
             gone = newest - horizon + 1 - store.count(horizon, newest)
-            now = Rows(newest, blank(store, horizon, newest))
-            return IndexRows(held, index.shard_rows, horizon, now, gone)
+            return IndexRows(held, index.shard_rows, horizon, rows_from(store, horizon, newest), gone)
 
         yield read
 
 
-def blank(store: Store, first: int, newest: int) -> np.ndarray:
-    positions = store.forgotten_between(first, newest + 1).values()
-    return np.sort(np.fromiter(positions, np.int64, len(positions)))
+def rows_from(store: Store, first: int, newest: int) -> Rows:
+    blank = store.forgotten_between(first, newest + 1).values()
+    return Rows(newest, np.sort(np.fromiter(blank, np.int64, len(blank))))

@@ -13,11 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from common.tweets import rfc3339
+from common.tweets import X_EPOCH_MS, rfc3339
 from ingest.sources.base import Payload, Source
 from ingest.sources.content import BEGINNING, Contents, Size, Workload
 
-X_EPOCH_MS = 1_288_834_974_657
 LATE_MACHINE = 1 << 21
 """Highest bit of an id's `machine`."""
 

@@ -80,7 +80,7 @@ class Scene(Chain):
                 held[shard] = held.get(shard, 0) + 1
         rows = self.store.count(horizon, newest)
         index.close()
-        now = sources.Rows(newest, sources.blank(self.store, horizon, newest))
+        now = sources.rows_from(self.store, horizon, newest)
         return IndexRows(held, index.shard_rows, horizon, now, newest - horizon + 1 - rows)
 
 
