@@ -14,6 +14,7 @@ from control.access import is_own
 from tests.control.conftest import Ask
 
 ACTIONS = {
+    "experiments": {"rate_per_s": 100, "seconds": 60},
     "failures": {"kind": "kill", "process": "redis"},
     "tweets": {"text": "hello"},
 }
