@@ -10,7 +10,7 @@ is, one with a gap a few bytes for each block behind it. Writers take turns (Sto
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -90,7 +90,8 @@ class Bucket(NamedTuple):
     """Tweets that the database had not: *trending* counts each once."""
 
     known: int
-    """Events of tweets that it had: *trending* counts one if it has forgotten the tweet, or in another bucket."""
+    """Events of tweets that it had, of another number: *trending* counts one if it has forgotten the tweet, or in
+    another bucket. A repeated event bears the creation time of the first, and is never counted."""
 
 
 def add(connection: Connection, batch: Sequence[EnrichedTweet], new: Collection[int]) -> None:
@@ -100,9 +101,9 @@ def add(connection: Connection, batch: Sequence[EnrichedTweet], new: Collection[
     seqs: dict[str, list[int]] = {}
     for tweet in batch:
         seqs.setdefault(tweet.ingest.run, []).append(tweet.ingest.seq)
-    for run, numbers in seqs.items():
-        _add_numbers(connection, storable(run), np.array(numbers, np.int64), late[run])
-    _add_to_buckets(connection, batch, first)
+    repeated = {run: _add_numbers(connection, storable(run), np.array(numbers, np.int64), late[run])
+                for run, numbers in seqs.items()}
+    _add_to_buckets(connection, batch, first, repeated)
 
 
 def read(connection: Connection) -> list[Account]:
@@ -120,16 +121,19 @@ def read_buckets(connection: Connection, since: int) -> dict[int, Bucket]:
     return {row.bucket_start: Bucket(row.new, row.known) for row in rows}
 
 
-def merged(seen: bytes, places: np.ndarray) -> tuple[bytes, int]:
-    """A block with more of its numbers, each from 0 to BLOCK - 1, and how many of them it had."""
+def merged(seen: bytes, places: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """A block with more of its numbers, each from 0 to BLOCK - 1, and of each of these whether the block had it, or an
+    earlier one was the same."""
     if seen == COMPLETE:
-        return COMPLETE, len(places)
+        return COMPLETE, np.ones(len(places), bool)
     bits = np.unpackbits(np.frombuffer(seen, np.uint8), bitorder="little")
-    before = int(bits.sum())
+    before, again = int(bits.sum()), bits[places].astype(bool)
     bits[places] = 1
     after = int(bits.sum())
-    merged = COMPLETE if after == BLOCK else np.packbits(bits, bitorder="little").tobytes()
-    return merged, len(places) - (after - before)
+    if len(places) - again.sum() > after - before:
+        _, firsts = np.unique(places, return_index=True)
+        again[np.setdiff1d(np.arange(len(places)), firsts)] = True
+    return COMPLETE if after == BLOCK else np.packbits(bits, bitorder="little").tobytes(), again
 
 
 def _first_of_each(batch: Sequence[EnrichedTweet], ids: Collection[int]) -> Sequence[EnrichedTweet]:
@@ -144,22 +148,25 @@ def _first_of_each(batch: Sequence[EnrichedTweet], ids: Collection[int]) -> Sequ
     return first
 
 
-def _add_numbers(connection: Connection, run: str, seqs: np.ndarray, late: int) -> None:
+def _add_numbers(connection: Connection, run: str, seqs: np.ndarray, late: int) -> np.ndarray:
+    """Of each whether it had been seen."""
     known = connection.execute(select(seen_runs).where(seen_runs.c.run == run)).first()
     whole, repeated = (known.whole, known.repeated) if known else (0, 0)
     late += known.late if known else 0
     numbers = seqs >> BLOCK_BITS
-    repeated += int((numbers < whole).sum())
-    for number in np.unique(numbers[numbers >= whole]).tolist():
-        seen, again = merged(_seen(connection, run, number) or EMPTY, seqs[numbers == number] & (BLOCK - 1))
+    again = numbers < whole
+    for number in np.unique(numbers[~again]).tolist():
+        there = numbers == number
+        seen, again[there] = merged(_seen(connection, run, number) or EMPTY, seqs[there] & (BLOCK - 1))
         connection.execute(_PUT_BLOCK, {"run": run, "block": number, "seen": seen})
-        repeated += again
+    repeated += int(again.sum())
     begin = whole
     while _seen(connection, run, whole) == COMPLETE:
         whole += 1
     if whole > begin:
         connection.execute(delete(seen_blocks).where(seen_blocks.c.run == run, seen_blocks.c.block < whole))
     connection.execute(_PUT_RUN, {"run": run, "whole": whole, "repeated": repeated, "late": late})
+    return again
 
 
 def _seen(connection: Connection, run: str, number: int) -> bytes | None:
@@ -170,17 +177,24 @@ def _seen(connection: Connection, run: str, number: int) -> bytes | None:
 
 
 def _add_to_buckets(
-    connection: Connection, batch: Sequence[EnrichedTweet], first: Sequence[EnrichedTweet]
+    connection: Connection, batch: Sequence[EnrichedTweet], first: Sequence[EnrichedTweet],
+    repeated: Mapping[str, np.ndarray],
 ) -> None:
     """Deletions are late, and so in none."""
     new = Counter(_bucket_start(tweet) for tweet in first if not tweet.late)
-    all = new if first is batch else Counter(_bucket_start(tweet) for tweet in batch if not tweet.late)
+    all = new if first is batch else new | _buckets_of(batch, repeated)
     if not all:
         return
     rows = [{"bucket_start": start, "new": new[start], "known": count - new[start]} for start, count in all.items()]
     connection.execute(_RAISE_BUCKET, rows)
     oldest = max(all) - KEPT_SECONDS
     connection.execute(delete(seen_buckets).where(seen_buckets.c.bucket_start < oldest))
+
+
+def _buckets_of(batch: Sequence[EnrichedTweet], repeated: Mapping[str, np.ndarray]) -> Counter[int]:
+    """How many events that are not repeated belong into each."""
+    again = {run: iter(flags.tolist()) for run, flags in repeated.items()}
+    return Counter(_bucket_start(tweet) for tweet in batch if not next(again[tweet.ingest.run]) and not tweet.late)
 
 
 def _bucket_start(tweet: EnrichedTweet) -> int:

@@ -24,8 +24,8 @@ class Numbers:
         of = array >> BLOCK_BITS
         for block in np.unique(of).tolist():
             places = array[of == block] & (BLOCK - 1)
-            self.blocks[block], known = merged(self.blocks.get(block, EMPTY), places)
-            self.size += len(places) - known
+            self.blocks[block], again = merged(self.blocks.get(block, EMPTY), places)
+            self.size += len(places) - int(again.sum())
 
 
 def count(end: int, whole: int, *sets: Blocks) -> int:

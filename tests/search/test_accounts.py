@@ -94,6 +94,16 @@ def test_buckets_tell_new_tweets_from_known_ones_and_leave_out_late_ones(store: 
     assert store.accounts()[0].late == 1
 
 
+def test_a_repeated_event_is_none_that_may_be_ranked_once_more(store: Store) -> None:
+    at = {"created_at": "2026-03-01T10:00:00.000Z"}
+    replayed = [event(0, "again", 1, **at), event(1, "again", 2, **at)]
+    store.insert([event(0, **at), event(1, **at), event(1, **at)])
+    store.insert([event(2, **at), event(0, **at), *replayed, replayed[1], event(2, **at)])
+    store.insert([event(2, **at)])
+    assert list(store.buckets(0).values()) == [Bucket(new=3, known=2)]
+    assert {account.run: account.repeated for account in store.accounts()} == {"r": 4, "again": 1}
+
+
 def test_old_buckets_go(store: Store) -> None:
     store.insert([event(0, created_at="2026-03-01T10:00:00.000Z")])
     store.insert([event(1, created_at="2026-03-02T10:00:05.000Z")])
@@ -122,6 +132,10 @@ def test_it_is_what_sets_would_hold(
 
 def test_a_block_is_complete_with_its_last_number() -> None:
     all_but_one, again = merged(EMPTY, np.arange(1, BLOCK))
-    assert (all_but_one[0], again) == (0b11111110, 0)
-    assert merged(all_but_one, np.array([0, 1])) == (COMPLETE, 1)
-    assert merged(COMPLETE, np.array([7, 7])) == (COMPLETE, 2)
+    assert (all_but_one[0], again.any()) == (0b11111110, False)
+    for block, places, expected in [
+        (all_but_one, [0, 1, 0], [False, True, True]), (COMPLETE, [7, 7], [True, True]), (EMPTY, [7, 7], [False, True]),
+    ]:
+        found, again = merged(block, np.array(places))
+        assert again.tolist() == expected
+        assert (found == COMPLETE) == (block != EMPTY)
