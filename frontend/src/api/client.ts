@@ -63,8 +63,8 @@ function get<Body>(path: string, parameters: Record<string, string>, signal?: Ab
 }
 
 /** Raises ApiError, and what `fetch` raises where `init.signal` ends it. */
-export async function request<Body>(url: string, init: RequestInit): Promise<Body> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+export async function request<Body>(url: string, init: RequestInit, timeoutMs = TIMEOUT_MS): Promise<Body> {
+  const timeout = AbortSignal.timeout(timeoutMs)
   let response: Response
   try {
     response = await fetch(url, {
