@@ -9,8 +9,8 @@ from itertools import islice
 import pytest
 import redis
 
-from chaos.record import FAILURES
 from chaos.schedule import schedule
+from common.telemetry.failures import FAILURES
 from tests.stack import Stack, eventually, has_caught_up
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3600)]
