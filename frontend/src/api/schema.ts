@@ -105,6 +105,127 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which rates were tried, and which were sustained */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The newest first, 500 at most */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Experiments"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One experiment: what was asked, and what was found */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description the `id` in the list */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The experiment */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ExperimentDetail"];
+                    };
+                };
+                /** @description There is none of that id */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HTTPError"];
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/failures": {
         parameters: {
             query?: never;
@@ -986,6 +1107,225 @@ export interface components {
             status: string;
         };
         /**
+         * ExperimentDetail
+         * @description The same, with everything that was asked and found.
+         */
+        ExperimentDetail: {
+            /** Backlog */
+            backlog: components["schemas"]["ExperimentDetail.Backlog"][];
+            /**
+             * Backlog At
+             * @description seconds since the interval began, of each sample; of one that runs only the newest
+             */
+            backlog_at: number[];
+            /** Began At */
+            began_at: string | null;
+            /** Command */
+            command: string | null;
+            /**
+             * Commit
+             * @description of the code that ran
+             */
+            commit: string | null;
+            /** Conditions */
+            conditions: components["schemas"]["ExperimentDetail.Condition"][];
+            /**
+             * Cpu Seconds Per 1000
+             * @description by process, for 1,000 tweets
+             */
+            cpu_seconds_per_1000: {
+                [key: string]: number;
+            } | null;
+            /** Durability */
+            durability: string | null;
+            /**
+             * Id
+             * @description the folder, and of several in one file the number
+             */
+            id: string;
+            /**
+             * Idle Cpu
+             * @description share of the machine's CPU time
+             */
+            idle_cpu: number | null;
+            /**
+             * Latency Ms
+             * @description by stage, of the tweets of the interval
+             */
+            latency_ms: components["schemas"]["ExperimentDetail.StageLatency"][];
+            /**
+             * Limited By
+             * @description a stage, `generator` or `host`; null: nothing, or unknown
+             */
+            limited_by: string | null;
+            /** Machine */
+            machine: string | null;
+            /** Middleware */
+            middleware: string | null;
+            /**
+             * Phase
+             * @description what it does now; null: it has ended
+             */
+            phase: string | null;
+            /** Rate Per S */
+            rate_per_s: number | null;
+            /**
+             * Reason
+             * @description why it did not pass; null: it did, or runs
+             */
+            reason: string | null;
+            /**
+             * Reference Ms
+             * @description a fixed piece of work before it: how fast the machine was
+             */
+            reference_ms: number | null;
+            /**
+             * Seconds
+             * @description length of the interval that is judged
+             */
+            seconds: number | null;
+            /**
+             * Settings
+             * @description what was asked, and was in force
+             */
+            settings: components["schemas"]["ExperimentDetail.Setting"][];
+            /** Tweets */
+            tweets: number | null;
+            /**
+             * Verdict
+             * @description broken: it could not be judged, or its file cannot be read; running: now
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "host-saturated" | "generator-limited" | "broken" | "running";
+            /** Workload */
+            workload: string | null;
+        };
+        /**
+         * Backlog
+         * @description Tweets that waited for a stage.
+         */
+        "ExperimentDetail.Backlog": {
+            /** Events */
+            events: number[];
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "published" | "enriched" | "ranked" | "searchable";
+        };
+        /** Condition */
+        "ExperimentDetail.Condition": {
+            /** Figure */
+            figure: string;
+            /**
+             * Holds
+             * @description null: it was not judged
+             */
+            holds: boolean | null;
+            /** Name */
+            name: string;
+        };
+        /** Setting */
+        "ExperimentDetail.Setting": {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string | null;
+        };
+        /**
+         * StageLatency
+         * @description From the moment at which a tweet was meant to be sent, in ms; null: so many had not come, or it is not known.
+         */
+        "ExperimentDetail.StageLatency": {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "published" | "enriched" | "ranked" | "searchable";
+            /** P50 */
+            p50: number | null;
+            /** P95 */
+            p95: number | null;
+            /** P99 */
+            p99: number | null;
+        };
+        /** Experiments */
+        Experiments: {
+            /** Experiments */
+            experiments: components["schemas"]["Experiments.Experiment"][];
+        };
+        /**
+         * Experiment
+         * @description One rate and one verdict; null where unknown, never 0.
+         */
+        "Experiments.Experiment": {
+            /** Began At */
+            began_at: string | null;
+            /**
+             * Commit
+             * @description of the code that ran
+             */
+            commit: string | null;
+            /** Durability */
+            durability: string | null;
+            /**
+             * Id
+             * @description the folder, and of several in one file the number
+             */
+            id: string;
+            /**
+             * Latency Ms
+             * @description by stage, of the tweets of the interval
+             */
+            latency_ms: components["schemas"]["Experiments.StageLatency"][];
+            /**
+             * Limited By
+             * @description a stage, `generator` or `host`; null: nothing, or unknown
+             */
+            limited_by: string | null;
+            /** Machine */
+            machine: string | null;
+            /** Middleware */
+            middleware: string | null;
+            /** Rate Per S */
+            rate_per_s: number | null;
+            /**
+             * Reason
+             * @description why it did not pass; null: it did, or runs
+             */
+            reason: string | null;
+            /**
+             * Seconds
+             * @description length of the interval that is judged
+             */
+            seconds: number | null;
+            /**
+             * Verdict
+             * @description broken: it could not be judged, or its file cannot be read; running: now
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "host-saturated" | "generator-limited" | "broken" | "running";
+            /** Workload */
+            workload: string | null;
+        };
+        /**
+         * StageLatency
+         * @description From the moment at which a tweet was meant to be sent, in ms; null: so many had not come, or it is not known.
+         */
+        "Experiments.StageLatency": {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "published" | "enriched" | "ranked" | "searchable";
+            /** P50 */
+            p50: number | null;
+            /** P95 */
+            p95: number | null;
+            /** P99 */
+            p99: number | null;
+        };
+        /**
          * Failures
          * @description The newest first, 100 at most.
          */
@@ -1078,6 +1418,10 @@ export interface components {
             p95: number | null;
             /** P99 */
             p99: number | null;
+        };
+        HTTPError: {
+            detail?: Record<string, never>;
+            message?: string;
         };
         /**
          * Ledger
@@ -1589,6 +1933,11 @@ type ReadonlyArray<T> = [
 export const pathsApiV1EventsGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/events"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
 export const pathsApiV1StreamsGetParametersQueryStreamValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/streams"]["get"]["parameters"]["query"]["stream"]> = ["tweets-raw", "tweets-enriched", "tweets-rejected", "hashtag-counts"];
 export const pathsApiV1TrendingGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/trending"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
+export const experimentDetailVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ExperimentDetail"]["verdict"]> = ["pass", "fail", "host-saturated", "generator-limited", "broken", "running"];
+export const experimentDetailBacklogNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ExperimentDetail.Backlog"]["name"]> = ["published", "enriched", "ranked", "searchable"];
+export const experimentDetailStageLatencyNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ExperimentDetail.StageLatency"]["name"]> = ["published", "enriched", "ranked", "searchable"];
+export const experimentsExperimentVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Experiments.Experiment"]["verdict"]> = ["pass", "fail", "host-saturated", "generator-limited", "broken", "running"];
+export const experimentsStageLatencyNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Experiments.StageLatency"]["name"]> = ["published", "enriched", "ranked", "searchable"];
 export const failuresFailureKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Failures.Failure"]["kind"]> = ["kill", "pause", "slow", "flush-cache", "fill-disk"];
 export const historyHistoryStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["History.HistoryStage"]["name"]> = ["published", "enriched", "ranked", "searchable"];
 export const ledgerStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ledger"]["state"]> = ["exact", "differs", "unknown", "off"];
