@@ -9,13 +9,14 @@ from statistics import median
 
 import redis
 
-from chaos.failure import Failure, Refused, What
+from chaos.failure import Failure, Refused
 from chaos.provoke import Outcome, Tell, provoke
 from chaos.record import Record
 from chaos.recovery import Telemetry
 from chaos.schedule import Planned
 from common.process import manager
 from common.settings import Settings
+from common.telemetry.failures import What
 
 
 @dataclass(frozen=True)

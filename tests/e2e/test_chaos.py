@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import redis
 
-from chaos.record import FAILURES
 from chaos.schedule import schedule
+from common.telemetry.failures import FAILURES
 from tests.stack import Stack, eventually, has_caught_up
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3600)]

@@ -8,6 +8,8 @@ export type RankedHashtag = Schemas['Ranking.RankedHashtag']
 export type Ledger = Schemas['Ledger']
 export type Pipeline = Schemas['Pipeline']
 export type Stage = Schemas['Pipeline.Stage']
+export type Experiment = Schemas['Experiments.Experiment']
+export type ExperimentDetail = Schemas['ExperimentDetail']
 export type SearchResult = Schemas['SearchResult']
 export type Hit = Schemas['SearchResult.FoundTweet']
 type Problem = Schemas['Problem']
@@ -48,6 +50,14 @@ export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
 
 export function fetchLedger(signal?: AbortSignal): Promise<Ledger> {
   return get<Ledger>('/ledger', {}, signal)
+}
+
+export async function fetchExperiments(signal?: AbortSignal): Promise<Experiment[]> {
+  return (await get<Schemas['Experiments']>('/experiments', {}, signal)).experiments
+}
+
+export function fetchExperiment(id: string, signal?: AbortSignal): Promise<ExperimentDetail> {
+  return get<ExperimentDetail>(`/experiments/${encodeURIComponent(id)}`, {}, signal)
 }
 
 /** `lang`: only tweets of this language; empty: of any. `since`: only tweets created from then on. */

@@ -28,6 +28,15 @@ export async function fetchSession(signal?: AbortSignal): Promise<Session> {
 /** Answers when the tweet is published. */
 export const postTweet = (text: string) => post<{ id: string }>('/control/tweets', { text })
 
+export interface ExperimentWish {
+  rate_per_s: number
+  seconds: number
+  workload: 'realistic' | 'cached'
+}
+
+/** Answers when the experiment has begun; 409 while another one runs. */
+export const postExperiment = (wish: ExperimentWish) => post<{ id: string }>('/control/experiments', wish)
+
 /**
  * Exchanges a token in the fragment of the address for a cookie, and takes it out of the address at once, so that it
  * gets into no history and no picture. A token that is refused opens nothing, which the session tells later.

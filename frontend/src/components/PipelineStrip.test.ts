@@ -9,7 +9,7 @@ afterEach(() => void vi.useRealTimers())
 
 const kafka = {
   middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: null,
-  source_kind: null, source_ended_at: null, source_problem: null,
+  source_kind: null, source_ended_at: null, source_problem: null, limiting: null,
 } as const
 const nothing = { p50: null, p95: null, p99: null }
 const stages: Stage[] = [
