@@ -1,5 +1,6 @@
 /** The HTTP API of Murmuration, as the page uses it: types of the bodies, and one function for each request. */
 
+import type { Failures, PipelineHistory } from '@/api/pending'
 import { pipelineStageNameValues, rankingWindowValues, type components } from '@/api/schema'
 
 type Schemas = components['schemas']
@@ -8,6 +9,10 @@ export type RankedHashtag = Schemas['Ranking.RankedHashtag']
 export type Ledger = Schemas['Ledger']
 export type Pipeline = Schemas['Pipeline']
 export type Stage = Schemas['Pipeline.Stage']
+export type Processes = Schemas['Processes']
+export type Process = Schemas['Processes.Process']
+export type StreamEvents = Schemas['StreamEvents']
+export type StreamName = StreamEvents['stream']
 export type SearchResult = Schemas['SearchResult']
 export type Hit = Schemas['SearchResult.FoundTweet']
 type Problem = Schemas['Problem']
@@ -44,6 +49,22 @@ export function fetchTrending(window: Window, signal?: AbortSignal): Promise<Ran
 
 export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
   return get<Pipeline>('/pipeline', {}, signal)
+}
+
+export function fetchHistory(signal?: AbortSignal): Promise<PipelineHistory> {
+  return get<PipelineHistory>('/pipeline/history', {}, signal)
+}
+
+export function fetchFailures(signal?: AbortSignal): Promise<Failures> {
+  return get<Failures>('/failures', {}, signal)
+}
+
+export function fetchProcesses(signal?: AbortSignal): Promise<Processes> {
+  return get<Processes>('/processes', {}, signal)
+}
+
+export function fetchStream(stream: StreamName, signal?: AbortSignal): Promise<StreamEvents> {
+  return get<StreamEvents>('/streams', { stream }, signal)
 }
 
 export function fetchLedger(signal?: AbortSignal): Promise<Ledger> {
