@@ -61,7 +61,9 @@ it('names the stage that limits, since when, and whether it gets better', () => 
 
 it('tells nothing flows from nothing is known', () => {
   expect(told(null)).toMatchObject({ tone: 'unknown', what: 'Waiting for the stages to report.' })
-  expect(told(pipeline(0, { source: null })).what).toBe('No tweets flow: there is no source yet.')
+  expect(told(pipeline(null, { source: null }))).toMatchObject({
+    what: 'No tweets flow: there is no source yet.', where: 'No tweet has been published, and none waits.',
+  })
   const idle = (['published', 'enriched', 'ranked', 'searchable'] as const).map((name) => stage(name, 0, 0))
   expect(told(pipeline(0, { stages: idle })).what).toBe('No tweets flow: the source synthetic brings none.')
   expect(told(pipeline(0, { stages: idle, source_ended_at: ago(9) })).what)

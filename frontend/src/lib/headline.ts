@@ -27,7 +27,7 @@ export function headlineOf(
   const recent = failure && now - Date.parse(failure.began_at) < TOLD_MS ? failure : null
   return {
     ...(recent ? afterFailure(recent, now) : asUsual(pipeline, flows, now)),
-    where: whereTweetsWait(flows),
+    where: pipeline && !pipeline.source ? 'No tweet has been published, and none waits.' : whereTweetsWait(flows),
     lost: whetherLost(ledger),
   }
 }
