@@ -8,8 +8,18 @@ export type RankedHashtag = Schemas['Ranking.RankedHashtag']
 export type Ledger = Schemas['Ledger']
 export type Pipeline = Schemas['Pipeline']
 export type Stage = Schemas['Pipeline.Stage']
+export type Limiting = Schemas['Pipeline.Limiting']
+export type PipelineHistory = Schemas['History']
+export type HistoryPoint = Schemas['History.HistoryPoint']
+export type Failures = Schemas['Failures']
+export type Failure = Schemas['Failures.Failure']
+export type FailureKind = Failure['kind']
 export type Experiment = Schemas['Experiments.Experiment']
 export type ExperimentDetail = Schemas['ExperimentDetail']
+export type Processes = Schemas['Processes']
+export type Process = Schemas['Processes.Process']
+export type StreamEvents = Schemas['StreamEvents']
+export type StreamName = StreamEvents['stream']
 export type SearchResult = Schemas['SearchResult']
 export type Hit = Schemas['SearchResult.FoundTweet']
 type Problem = Schemas['Problem']
@@ -46,6 +56,22 @@ export function fetchTrending(window: Window, signal?: AbortSignal): Promise<Ran
 
 export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
   return get<Pipeline>('/pipeline', {}, signal)
+}
+
+export function fetchHistory(signal?: AbortSignal): Promise<PipelineHistory> {
+  return get<PipelineHistory>('/pipeline/history', {}, signal)
+}
+
+export function fetchFailures(signal?: AbortSignal): Promise<Failures> {
+  return get<Failures>('/failures', {}, signal)
+}
+
+export function fetchProcesses(signal?: AbortSignal): Promise<Processes> {
+  return get<Processes>('/processes', {}, signal)
+}
+
+export function fetchStream(stream: StreamName, signal?: AbortSignal): Promise<StreamEvents> {
+  return get<StreamEvents>('/streams', { stream }, signal)
 }
 
 export function fetchLedger(signal?: AbortSignal): Promise<Ledger> {

@@ -1,12 +1,22 @@
 /** What changes anything, for whoever has shown the token of this start of the instance. */
 
-import { request } from '@/api/client'
+import { request, type FailureKind } from '@/api/client'
 
 export interface Session {
   /** Whether the token has been shown. */
   open: boolean
   /** Why nothing may be done now; null: it may. */
   refused: string | null
+  /** Empty unless the session is open. */
+  actions: Action[]
+}
+
+/** What may be done to a process. */
+export interface Action {
+  kind: FailureKind
+  process: string
+  /** null: it may be done. */
+  why_not: string | null
 }
 
 const SESSION = '/control/session'
@@ -36,6 +46,10 @@ export interface ExperimentWish {
 
 /** Answers when the experiment has begun; 409 while another one runs. */
 export const postExperiment = (wish: ExperimentWish) => post<{ id: string }>('/control/experiments', wish)
+
+/** Answers when it has begun. */
+export const postFailure = (kind: FailureKind, process: string) =>
+  post<unknown>('/control/failures', { kind, process })
 
 /**
  * Exchanges a token in the fragment of the address for a cookie, and takes it out of the address at once, so that it
