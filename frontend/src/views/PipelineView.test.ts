@@ -27,7 +27,9 @@ const kill: Failure = {
 }
 const point = (secondsAgo: number): HistoryPoint => ({
   at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
-  stages: [{ name: 'enriched', rate_per_s: 1, lag_events: 0, lag_seconds: 0, latency_ms: { p50: 400, p95: 600, p99: 800 } }],
+  stages: [
+    { name: 'enriched', rate_per_s: 1, lag_events: 0, lag_seconds: 0, latency_ms: { p50: 400, p95: 600, p99: 800 } },
+  ],
 })
 const session = (open: boolean, refused: string | null = null) => ({
   open, refused, actions: open ? [
