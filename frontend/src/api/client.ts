@@ -1,6 +1,5 @@
 /** The HTTP API of Murmuration, as the page uses it: types of the bodies, and one function for each request. */
 
-import type { Failures, PipelineHistory } from '@/api/pending'
 import { pipelineStageNameValues, rankingWindowValues, type components } from '@/api/schema'
 
 type Schemas = components['schemas']
@@ -9,10 +8,17 @@ export type RankedHashtag = Schemas['Ranking.RankedHashtag']
 export type Ledger = Schemas['Ledger']
 export type Pipeline = Schemas['Pipeline']
 export type Stage = Schemas['Pipeline.Stage']
+export type Limiting = Schemas['Pipeline.Limiting']
+export type History = Schemas['History']
+export type HistoryPoint = Schemas['History.HistoryPoint']
+export type Failure = Schemas['Failures.Failure']
+export type FailureKind = Failure['kind']
 export type Processes = Schemas['Processes']
 export type Process = Schemas['Processes.Process']
 export type StreamEvents = Schemas['StreamEvents']
 export type StreamName = StreamEvents['stream']
+export type Experiment = Schemas['Experiments.Experiment']
+export type ExperimentDetail = Schemas['ExperimentDetail']
 export type SearchResult = Schemas['SearchResult']
 export type Hit = Schemas['SearchResult.FoundTweet']
 type Problem = Schemas['Problem']
@@ -51,12 +57,13 @@ export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
   return get<Pipeline>('/pipeline', {}, signal)
 }
 
-export function fetchHistory(signal?: AbortSignal): Promise<PipelineHistory> {
-  return get<PipelineHistory>('/pipeline/history', {}, signal)
+export function fetchHistory(signal?: AbortSignal): Promise<History> {
+  return get<History>('/pipeline/history', {}, signal)
 }
 
-export function fetchFailures(signal?: AbortSignal): Promise<Failures> {
-  return get<Failures>('/failures', {}, signal)
+/** Newest first. */
+export async function fetchFailures(signal?: AbortSignal): Promise<Failure[]> {
+  return (await get<Schemas['Failures']>('/failures', {}, signal)).failures
 }
 
 export function fetchProcesses(signal?: AbortSignal): Promise<Processes> {
@@ -69,6 +76,14 @@ export function fetchStream(stream: StreamName, signal?: AbortSignal): Promise<S
 
 export function fetchLedger(signal?: AbortSignal): Promise<Ledger> {
   return get<Ledger>('/ledger', {}, signal)
+}
+
+export async function fetchExperiments(signal?: AbortSignal): Promise<Experiment[]> {
+  return (await get<Schemas['Experiments']>('/experiments', {}, signal)).experiments
+}
+
+export function fetchExperiment(id: string, signal?: AbortSignal): Promise<ExperimentDetail> {
+  return get<ExperimentDetail>(`/experiments/${encodeURIComponent(id)}`, {}, signal)
 }
 
 /** `lang`: only tweets of this language; empty: of any. `since`: only tweets created from then on. */
@@ -84,8 +99,8 @@ function get<Body>(path: string, parameters: Record<string, string>, signal?: Ab
 }
 
 /** Raises ApiError, and what `fetch` raises where `init.signal` ends it. */
-export async function request<Body>(url: string, init: RequestInit): Promise<Body> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+export async function request<Body>(url: string, init: RequestInit, timeoutMs = TIMEOUT_MS): Promise<Body> {
+  const timeout = AbortSignal.timeout(timeoutMs)
   let response: Response
   try {
     response = await fetch(url, {

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
-import type { Failure } from '@/api/pending'
+import type { Failure } from '@/api/client'
 import { phaseOf, tellDone, tellRecovery } from '@/lib/failures'
 
 const NOW = Date.UTC(2026, 10, 28, 12)

@@ -1,6 +1,6 @@
 /** Failures that were provoked, in words. */
 
-import type { Failure, FailureKind } from '@/api/pending'
+import type { Failure, FailureKind } from '@/api/client'
 import { formatAgo, formatSeconds } from '@/lib/format'
 
 const DONE: Record<FailureKind, string> = {

@@ -1,7 +1,6 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest'
-import type { Process, Stage, StageName } from '@/api/client'
-import type { Failure } from '@/api/pending'
+import type { Failure, Process, Stage, StageName } from '@/api/client'
 import { flowsOf, placesOf, worksOf } from '@/lib/graph'
 
 const NOW = Date.UTC(2026, 10, 28, 12)

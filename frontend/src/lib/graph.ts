@@ -1,7 +1,6 @@
 /** The pipeline as a graph: stages are nodes, streams lead to those who read them. */
 
-import type { Pipeline, Process, Stage, StageName, StreamName } from '@/api/client'
-import type { Failure } from '@/api/pending'
+import type { Failure, Pipeline, Process, Stage, StageName, StreamName } from '@/api/client'
 import { phaseOf } from '@/lib/failures'
 import { stateOf, type Pressure } from '@/lib/pressure'
 

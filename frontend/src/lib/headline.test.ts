@@ -1,7 +1,6 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
-import type { Ledger, Stage } from '@/api/client'
-import type { Failure, PipelineTold } from '@/api/pending'
+import type { Failure, Ledger, Pipeline, Stage } from '@/api/client'
 import { flowsOf, worksOf } from '@/lib/graph'
 import { announcementOf, headlineOf } from '@/lib/headline'
 import { tellLedger } from '@/lib/ledger'
@@ -13,9 +12,9 @@ const stage = (name: Stage['name'], lag: number | null, rate: number | null = 1_
   name, rate_per_s: rate, lag_seconds: lag, lag_events: lag && lag * 1_000, retention_used: null,
   latency_ms: { p50: null, p95: null, p99: null },
 })
-const pipeline = (lag: number | null, known: Partial<PipelineTold> = {}): PipelineTold => ({
+const pipeline = (lag: number | null, known: Partial<Pipeline> = {}): Pipeline => ({
   middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: 'synthetic',
-  source_kind: 'invented', source_ended_at: null, source_problem: null, ...known,
+  source_kind: 'invented', source_ended_at: null, source_problem: null, limiting: null, ...known,
   stages: known.stages
     ?? [stage('published', 0), stage('enriched', lag), stage('ranked', lag), stage('searchable', lag)],
 })
@@ -28,7 +27,7 @@ const kill: Failure = {
 }
 
 function told(
-  told: PipelineTold | null, failures: Failure[] = [], account: Ledger | null = ledger('exact'), now = NOW,
+  told: Pipeline | null, failures: Failure[] = [], account: Ledger | null = ledger('exact'), now = NOW,
 ) {
   const flows = flowsOf(told?.stages ?? [], worksOf(told, null, failures, now))
   const headline = headlineOf(told, flows, failures, tellLedger(account, account && now, now, false), now)

@@ -1,7 +1,6 @@
 /** The state of the pipeline in three sentences: what happens, where tweets wait, whether one was lost. */
 
-import type { Pipeline } from '@/api/client'
-import type { Failure, PipelineTold } from '@/api/pending'
+import type { Failure, Pipeline } from '@/api/client'
 import { phaseOf, tellDone, tellRecovery } from '@/lib/failures'
 import { formatCount, formatDuration, formatSeconds } from '@/lib/format'
 import type { Flow } from '@/lib/graph'
@@ -21,7 +20,7 @@ const TRENDS = { better: 'getting better', worse: 'getting worse', steady: 'stea
 
 /** `failures`: newest first; `now`: ms. */
 export function headlineOf(
-  pipeline: PipelineTold | null, flows: Flow[], failures: Failure[], ledger: LedgerTold, now: number,
+  pipeline: Pipeline | null, flows: Flow[], failures: Failure[], ledger: LedgerTold, now: number,
 ): Headline {
   const [failure] = failures
   const recent = failure && now - Date.parse(failure.began_at) < TOLD_MS ? failure : null
@@ -38,7 +37,7 @@ function afterFailure(failure: Failure, now: number): Pick<Headline, 'tone' | 'w
   return { tone, what: `${tellDone(failure, now)}: ${tellRecovery(failure, now)}.` }
 }
 
-function asUsual(pipeline: PipelineTold | null, flows: Flow[], now: number): Pick<Headline, 'tone' | 'what'> {
+function asUsual(pipeline: Pipeline | null, flows: Flow[], now: number): Pick<Headline, 'tone' | 'what'> {
   if (!pipeline) return { tone: 'unknown', what: 'Waiting for the stages to report.' }
   const { limiting, stages } = pipeline
   if (limiting) {
@@ -81,7 +80,7 @@ function whetherLost({ state, figures }: LedgerTold): string {
 
 /** What of it is worth to be announced: no figure and no age, which change all the time. */
 export function announcementOf(
-  pipeline: PipelineTold | null, flows: Flow[], failures: Failure[], now: number,
+  pipeline: Pipeline | null, flows: Flow[], failures: Failure[], now: number,
 ): string {
   const [failure] = failures
   if (failure && now - Date.parse(failure.began_at) < TOLD_MS) {

@@ -1,8 +1,7 @@
 import { enableAutoUnmount, flushPromises, mount } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { defineComponent, h, ref } from 'vue'
-import type { Pipeline, Process, Stage } from '@/api/client'
-import type { Failure, HistoryPoint } from '@/api/pending'
+import type { Failure, HistoryPoint, Pipeline, Process, Stage } from '@/api/client'
 import { jsonResponse } from '@/composables/scope.testing'
 import { provideShared } from '@/composables/useShared'
 import PipelineView from '@/views/PipelineView.vue'
@@ -15,7 +14,7 @@ const stage = (name: Stage['name'], lag: number | null, rate: number | null = 1_
 })
 const pipeline = (lag: number | null): Pipeline => ({
   middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: 'synthetic',
-  source_kind: 'invented', source_ended_at: null, source_problem: null,
+  source_kind: 'invented', source_ended_at: null, source_problem: null, limiting: null,
   stages: [stage('published', 0), stage('enriched', lag), stage('ranked', lag), stage('searchable', lag, null)],
 })
 const process = (name: string, known: Partial<Process> = {}): Process => ({
@@ -28,7 +27,9 @@ const kill: Failure = {
 }
 const point = (secondsAgo: number): HistoryPoint => ({
   at: new Date(Date.now() - secondsAgo * 1000).toISOString(),
-  stages: [{ name: 'enriched', rate_per_s: 1, lag_events: 0, latency_ms: { p50: 400, p95: 600, p99: 800 } }],
+  stages: [{
+    name: 'enriched', rate_per_s: 1, lag_events: 0, lag_seconds: 0, latency_ms: { p50: 400, p95: 600, p99: 800 },
+  }],
 })
 const session = (open: boolean, refused: string | null = null) => ({
   open, refused, actions: open ? [
@@ -128,10 +129,13 @@ it('says why a process was not killed', async () => {
 })
 
 it('calls unknown what the server does not tell, and raises no alarm', async () => {
-  answers = {}
+  answers = {
+    '/api/v1/processes': () => ({ as_of: null, processes: [] }),
+    '/api/v1/pipeline/history': () => ({ every_s: 5, points: [] }),
+  }
   const wrapper = await view()
   expect(wrapper.text()).toContain('Which processes run is unknown')
-  expect(wrapper.text()).toContain('The latencies of the last minutes are unknown')
+  expect(wrapper.text()).toContain('curves come as soon as tweets have flowed')
   expect(wrapper.get('[aria-labelledby=ledger] tbody td').text()).toBe('–unknown')
   expect(wrapper.get('[data-to=enriched]').text()).toContain('what waits is unknown')
   expect(wrapper.get('[data-place=enriched] .rate').text()).toBe('– tweets/s')
