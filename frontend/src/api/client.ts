@@ -22,6 +22,10 @@ export type StreamEvents = Schemas['StreamEvents']
 export type StreamName = StreamEvents['stream']
 export type SearchResult = Schemas['SearchResult']
 export type Hit = Schemas['SearchResult.FoundTweet']
+export type Post = Schemas['HashtagPosts.Post']
+export type HashtagPosts = Schemas['HashtagPosts']
+export type Course = Schemas['Course']
+export type CoursePoint = Schemas['Course.Point']
 type Problem = Schemas['Problem']
 
 export type StageName = Stage['name']
@@ -86,11 +90,19 @@ export function fetchExperiment(id: string, signal?: AbortSignal): Promise<Exper
   return get<ExperimentDetail>(`/experiments/${encodeURIComponent(id)}`, {}, signal)
 }
 
-/** `lang`: only tweets of this language; empty: of any. `since`: only tweets created from then on. */
-export function fetchSearch(query: string, lang: string, signal?: AbortSignal, since?: Date): Promise<SearchResult> {
-  return get<SearchResult>('/search', {
-    q: query, limit: String(SEARCH_LIMIT), ...(lang && { lang }), ...(since && { since: since.toISOString() }),
-  }, signal)
+/** `narrowing`: other parameters of the search. */
+export function fetchSearch(
+  query: string, narrowing: Record<string, string>, signal?: AbortSignal,
+): Promise<SearchResult> {
+  return get<SearchResult>('/search', { q: query, limit: String(SEARCH_LIMIT), ...narrowing }, signal)
+}
+
+export function fetchCourse(hashtag: string, signal?: AbortSignal): Promise<Course> {
+  return get<Course>('/hashtag/course', { hashtag }, signal)
+}
+
+export function fetchHashtagPosts(hashtag: string, signal?: AbortSignal): Promise<HashtagPosts> {
+  return get<HashtagPosts>('/hashtag/posts', { hashtag }, signal)
 }
 
 function get<Body>(path: string, parameters: Record<string, string>, signal?: AbortSignal): Promise<Body> {
