@@ -1,7 +1,7 @@
 /** Failures that were provoked, in words. */
 
 import type { Failure, FailureKind } from '@/api/client'
-import { formatAgo, formatSeconds } from '@/lib/format'
+import { formatAgo } from '@/lib/format'
 
 const DONE: Record<FailureKind, string> = {
   kill: 'was killed', pause: 'was paused', slow: 'was slowed', 'fill-disk': 'had its disk filled',
@@ -28,12 +28,15 @@ export function phaseOf(failure: Failure, now: number): Phase {
 export const tellDone = ({ process, kind, began_at }: Failure, now: number) =>
   `${process} ${DONE[kind]} ${formatAgo(Date.parse(began_at), Math.max(now, Date.parse(began_at)))}`
 
+/** To a tenth of a second, however long: it is what is compared. */
+const took = (seconds: number) => `${Number(seconds.toFixed(1))} s`
+
 /** What became of it since. */
 export function tellRecovery(failure: Failure, now: number): string {
   const { back_after_s: back, caught_up_after_s: caughtUp } = failure
   const known = [
-    ...(back === null ? [] : [`back after ${formatSeconds(back)}`]),
-    ...(caughtUp === null ? [] : [`caught up after ${formatSeconds(caughtUp)}`]),
+    ...(back === null ? [] : [`back after ${took(back)}`]),
+    ...(caughtUp === null ? [] : [`caught up after ${took(caughtUp)}`]),
   ]
   const phase = phaseOf(failure, now)
   if (phase === 'lasts') return 'this goes on'
