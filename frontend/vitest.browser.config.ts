@@ -5,7 +5,9 @@ const installed = (name: string) => fileURLToPath(new URL(`./node_modules/${name
 
 // The browser tests lie with the other tests of the repository, outside of this package: hence the aliases.
 export default defineConfig({
-  resolve: { alias: { 'playwright-core': installed('playwright-core/index.mjs') } },
+  resolve: { alias: {
+    'axe-core': installed('axe-core/axe.js'), 'playwright-core': installed('playwright-core/index.mjs'),
+  } },
   server: { fs: { allow: ['..'] } },
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),

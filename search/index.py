@@ -8,11 +8,9 @@ Deleting rows instead would leave them in memory, and search would go on scannin
 from __future__ import annotations
 
 import heapq
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from datetime import datetime
 from itertools import chain
 from threading import Lock
 from typing import Any, Self, TypeVar
@@ -28,7 +26,7 @@ from common.settings import Settings
 from common.storage.held import Held
 from search import shard
 from search.encoder import DIMENSIONS, TABLE_SHA256
-from search.milvus_rows import MAX_LANG, IndexRows, Operation, WriteRequest, check
+from search.milvus_rows import IndexRows, Operation, WriteRequest, check
 from search.shard import READ_TIMEOUT_S, TIMEOUT_S
 from search.store import Store
 
@@ -96,17 +94,9 @@ class Index:
         """Adds rows, or replaces them if they are there; several times slower than `insert`."""
         self._write(blocks, "Upsert")
 
-    def search(
-        self, vector: np.ndarray, limit: int, lang: str | None = None, since: datetime | None = None
-    ) -> list[tuple[int, float]]:
-        """(tweet id, cosine distance) of the rows nearest to a vector of length 1, nearest first. Raises IndexDown."""
-        conditions = []
-        if lang is not None:
-            conditions.append(f"lang == {json.dumps(lang[:MAX_LANG], ensure_ascii=False)}")
-        if since is not None:
-            conditions.append(f"created_at_us >= {round(since.timestamp() * 1e6)}")
-        condition = " and ".join(conditions)
-
+    def search(self, vector: np.ndarray, limit: int, condition: str = "") -> list[tuple[int, float]]:
+        """(tweet id, cosine distance) of the rows nearest to a vector of length 1, nearest first; of those that meet
+        Milvus's `condition`. Raises IndexDown."""
         def in_shard(number: int) -> list[tuple[int, float]]:
             return self._search_shard(number, vector, limit, condition)
 

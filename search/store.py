@@ -22,9 +22,10 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import EnrichedTweet
-from search import accounts, deletions
+from search import accounts, deletions, tagged
 from search.accounts import Account, Bucket
 from search.database import durability, engine_of
+from search.filters import Filters
 from search.table import (
     blank_row,
     by_author,
@@ -35,6 +36,7 @@ from search.table import (
     row_of,
     tweets,
 )
+from search.tagged import Tagged
 
 IDS_PER_QUERY = 10_000
 POSITIONS_PER_QUERY = 20_000
@@ -159,6 +161,12 @@ class Store:
         """Rows by tweet id, as far as they exist."""
         with self._connection() as connection:
             return {row.tweet_id: row for row in _by_ids(connection, select(tweets), list(ids))}
+
+    def tagged(self, filters: Filters, first: int, most: int) -> list[Tagged]:
+        """The newest `most` tweets at position `first` or later that pass the filters, the hashtag first of all; newest
+        first. Reads that many rows: see search.tagged."""
+        with self._connection() as connection:
+            return tagged.read(connection, filters, first, most)
 
     def positions(self, ids: Collection[int]) -> dict[int, int]:
         """Position by tweet id, as far as they exist."""

@@ -31,6 +31,9 @@ Verdict = Literal["pass", "fail", "host-saturated", "generator-limited", "broken
 SPEC = ("rate", "seconds", "payload", "workload", "objective_ms", "settle_s", "seed", "users", "processes", "gives_up")
 """What was asked, by the names in the file."""
 
+OF_THE_MOMENT = ("memory_available_bytes", "load_average", "disk_free_bytes")
+"""Facts of the host that are no settings: no two experiments share them."""
+
 ENVIRONMENT = ("durability_told", "acknowledgement", "commit")
 
 
@@ -231,4 +234,5 @@ def _settings(one: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[tupl
     yield from ((name, about[name]) for name in ENVIRONMENT if name in about)
     for part in ("settings", "server_settings", "versions", "host"):
         prefix = "" if part in ("settings", "server_settings") else f"{part}: "
-        yield from ((f"{prefix}{name}", value) for name, value in (about.get(part) or {}).items())
+        yield from ((f"{prefix}{name}", value) for name, value in (about.get(part) or {}).items()
+                    if name not in OF_THE_MOMENT)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
 from flask import Response, request
-from pydantic import BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from common.text import MAX_HASHTAG, normal_hashtag
 from web.problems import FieldError, invalid
 
 
@@ -20,6 +22,17 @@ def digits(value: object) -> object:
 
 whole_number = BeforeValidator(digits)
 """For an annotation, after the bounds: what stands before them hides them from the description."""
+
+
+def normalised(value: str) -> str:
+    if not (tag := normal_hashtag(value)):
+        raise PydanticCustomError("hashtag", "is no hashtag: those have letters, and {most} characters at most",
+                                  {"most": MAX_HASHTAG})
+    return tag
+
+
+Hashtag = Annotated[str, Field(min_length=1, max_length=4 * MAX_HASHTAG), AfterValidator(normalised)]
+"""With '#' or without, in any form; the parameter is then normalised as tweets' are."""
 
 
 def refuse_repeated() -> Response | None:

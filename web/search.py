@@ -7,23 +7,27 @@ import re
 import threading
 import time
 from contextlib import suppress
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from apiflask import APIBlueprint, APIFlask
 from flask import current_app
-from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 from redis import Redis
 from redis.exceptions import RedisError
 
 from common.redis_memory import has_room_to_cache
 from common.settings import Settings
+from common.telemetry.stages import read_sent_high_us
 from common.text import clean_text
+from common.tweets import EPOCH
 from search import cached_results
-from search.query import DependencyDown, TweetSearch
+from search.filters import Filters
+from search.posts import DependencyDown
+from search.query import MOST_TAGGED, TAGGED_ROWS, Found, TweetSearch
 from web.openapi import errors
-from web.parameters import refuse_repeated, whole_number
+from web.parameters import Hashtag, refuse_repeated, whole_number
 from web.problems import InvalidParameter, Unavailable, dump
 
 MAX_QUERY = 512
@@ -64,9 +68,15 @@ class SearchQuery(BaseModel):
     since: Annotated[AwareDatetime, BeforeValidator(rfc_3339)] | None = Field(
         None, description="only tweets created at this time or later, RFC 3339"
     )
+    until: Annotated[AwareDatetime, BeforeValidator(rfc_3339)] | None = Field(
+        None, description="only tweets created at this time or earlier, RFC 3339"
+    )
+    tag: Hashtag | None = Field(None, description="only tweets with this hashtag, with '#' or without")
 
 
-class FoundTweet(BaseModel):
+class Post(BaseModel):
+    """A tweet."""
+
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
     tweet_id: str = Field(description="64 bits, as a string because JavaScript's numbers have 53")
@@ -77,19 +87,43 @@ class FoundTweet(BaseModel):
     hashtags: list[str] = Field(description="normalised, without '#', in order, each once")
     source: str | None = Field(description="where it came from: bluesky, synthetic, …; null: it does not tell")
     url: str | None = Field(description="http or https address at which it can be read; null: none is known")
+
+
+class FoundTweet(Post):
+    """A tweet that a search has found."""
+
     distance: float = Field(description="cosine distance between query and tweet: 0 is the same, 2 the opposite")
 
 
-class SearchResult(BaseModel):
+class Spent(BaseModel):
+    """Where the time of an answer went, in ms; null: that was not needed."""
+
+    cache: float | None = Field(None, description="Redis: whether the answer is there, and how new the index is")
+    encode: float | None = Field(None, description="the query, into a vector")
+    index: float | None = Field(None, description="the index, for the nearest vectors")
+    rows: float | None = Field(None, description="the database, for their tweets, and for those of a hashtag")
+
+
+class Answer(BaseModel):
+    """What is kept of a search for those who ask the same."""
+
+    hits: list[FoundTweet]
+    bounded: bool = Field(
+        description=f"whether there may be tweets with `tag` that were not compared: it has more than {MOST_TAGGED:,} "
+                    f"that pass the filters, or is among more than {TAGGED_ROWS:,} rows; the newest are compared"
+    )
+    newest_at: AwareDatetime | None = Field(
+        description="when the newest tweet that was searchable at that moment was meant to be sent; null: unknown"
+    )
+
+
+class SearchResult(Answer):
     """The nearest tweets first, among the newest that the index keeps (setting `index_max_rows`)."""
 
     query: str = Field(description="q as it was given")
     took_ms: float = Field(ge=0, description="time that the server took, in ms")
+    spent_ms: Spent
     cached: bool = Field(description="whether the hits come from the cache, where they stay `search_cache_s` seconds")
-    hits: list[FoundTweet]
-
-
-HITS = TypeAdapter(list[FoundTweet])
 
 
 class LazySearch:
@@ -100,14 +134,13 @@ class LazySearch:
         self._lock = threading.Lock()
         self._search: TweetSearch | None = None
 
-    def __call__(self, text: str, query: SearchQuery) -> list[FoundTweet]:
+    def __call__(self, text: str, query: SearchQuery) -> Found:
         """Raises Unavailable if the index or the database does not answer, or there is no encoder."""
+        filters = Filters(query.lang, query.since, query.until, query.tag)
         try:
-            found = self._opened().search(text, query.limit, query.lang, query.since)
+            return self._opened().search(text, query.limit, filters)
         except DependencyDown as error:
-            current_app.logger.warning("search: %s", error.__cause__ or error)
-            raise Unavailable(f"The {error.dependency} that search needs does not answer.") from error
-        return HITS.validate_python(found)
+            raise unavailable(error) from error
 
     def _opened(self) -> TweetSearch:
         with self._lock:
@@ -138,28 +171,42 @@ def search(query: SearchQuery) -> dict[str, Any]:
     if not text:
         raise InvalidParameter("q", "holds nothing to search for: links, mentions and control characters do not count")
     extensions = current_app.extensions
-    settings: Settings = extensions["settings"]
-    cache = ResultCache(extensions["redis"], settings, text, query)
-    hits = cache.get()
-    cached = hits is not None
-    if hits is None:
-        hits = extensions["search"](text, query)
-        cache.put(hits)
-    took_ms = round((time.perf_counter() - started) * 1000, 3)
-    return {"query": query.q, "took_ms": took_ms, "cached": cached, "hits": hits}
+    cache = ResultCache(extensions["redis"], extensions["settings"], text, query)
+    answer = cache.get()
+    cached, spent = answer is not None, {"cache": milliseconds_since(started)}
+    if answer is None:
+        newest_at = cache.newest_at()
+        spent["cache"] = milliseconds_since(started)
+        found = extensions["search"](text, query)
+        spent |= {part: round(ms, 3) for part, ms in found.spent_ms.items()}
+        answer = Answer(hits=found.hits, bounded=found.bounded, newest_at=newest_at)
+        cache.put(answer)
+    return {
+        "query": query.q, "took_ms": milliseconds_since(started), "spent_ms": spent, "cached": cached, **dict(answer)
+    }
+
+
+def milliseconds_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 3)
+
+
+def unavailable(error: DependencyDown) -> Unavailable:
+    """What is said of it, after its cause was logged."""
+    current_app.logger.warning("search: %s", error.__cause__ or error)
+    return Unavailable(f"The {error.dependency} that search needs does not answer.")
 
 
 class ResultCache:
     """The place of one search in Redis. Redis may be away: then nothing is cached, and nothing waits for it twice."""
 
     def __init__(self, redis: Redis, settings: Settings, text: str, query: SearchQuery) -> None:
-        since: datetime | None = query.since
-        self._asked = [text, query.limit, query.lang, since.timestamp() if since else None]
+        times = [moment and moment.timestamp() for moment in (query.since, query.until)]
+        self._asked = [text, query.limit, query.lang, query.tag, *times]
         self._redis, self._prefix, self._expiry_s = redis, settings.redis_prefix, settings.search_cache_s
         self._key: str | None = None
         """None: Redis is away, or was not asked yet."""
 
-    def get(self) -> list[FoundTweet] | None:
+    def get(self) -> Answer | None:
         """To be asked before a search, whose result then counts as of this moment."""
         try:
             asked = dump([cached_results.generation(self._redis, self._prefix), *self._asked])
@@ -168,11 +215,21 @@ class ResultCache:
         except RedisError:
             return None
         self._key = key
-        return HITS.validate_json(stored) if stored else None
+        return Answer.model_validate_json(stored) if stored else None
 
-    def put(self, hits: list[FoundTweet]) -> None:
+    def newest_at(self) -> datetime | None:
+        """When the newest tweet that is searchable now was meant to be sent; None: unknown. To be asked after `get`."""
+        if self._key is None:
+            return None
+        try:
+            us = read_sent_high_us(self._redis, self._prefix, "searchable")
+        except RedisError:
+            return None
+        return None if us is None else EPOCH + timedelta(microseconds=us)
+
+    def put(self, answer: Answer) -> None:
         if self._key is None or self._expiry_s <= 0:
             return
         with suppress(RedisError):
             if has_room_to_cache(self._redis):
-                self._redis.set(self._key, HITS.dump_json(hits), ex=self._expiry_s)
+                self._redis.set(self._key, answer.model_dump_json(), ex=self._expiry_s)

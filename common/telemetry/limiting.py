@@ -12,8 +12,8 @@ from common.tweets import StageName
 
 Trend = Literal["better", "worse", "steady"]
 
-BEHIND_S = 2.0
-"""A stage waits if it adds so much: more than micro-batches and reports take."""
+BEHIND_S = 4.0
+"""A stage waits if it adds so much: more than micro-batches and reports take on a slow machine."""
 
 TREND_S = 10
 """So far back it is compared."""

@@ -87,6 +87,13 @@ def read_totals(client: redis.Redis, prefix: str) -> dict[str, Counter[str]]:
     return totals
 
 
+def read_sent_high_us(client: redis.Redis, prefix: str, stage: str) -> int | None:
+    """`sent_at_us` of the newest event that has completed a stage; None: unknown. Raises redis.RedisError."""
+    keys = [key for key in _keys(client, prefix) if key.removeprefix(prefix).split(":")[1] == stage]
+    reports = [orjson.loads(content) for content in (client.mget(keys) if keys else []) if content]
+    return max((report["sent_high_us"] for report in reports), default=0) or None
+
+
 def read_scheduled(client: redis.Redis, prefix: str, first: int, end: int) -> dict[str, HdrHistogram]:
     """Latencies by stage of the events scheduled from second `first` up to `end`. Raises redis.RedisError."""
     found = {stage: new_histogram() for stage in STAGES}

@@ -53,13 +53,32 @@ it('finds tweets, by "/" and Enter, and keeps the query in the URL', async () =>
   await page.locator('.hit').first().waitFor({ timeout: FLOW_MS })
 })
 
-it('searches the hashtag that is clicked', async () => {
+it('opens a hashtag by the keyboard, at an address of its own', async () => {
   const page = await open()
   await waitForCloud(page)
-  const entry = page.locator('.ranking button').first()
-  await entry.click()
+  const word = page.locator('.word[tabindex="0"]')
+  const hashtag = await word.getAttribute('data-hashtag')
+  await word.focus()
+  await page.keyboard.press('Enter')
+  await page.locator('dialog .hit').first().waitFor({ timeout: FLOW_MS })
+  expect(new URL(page.url()).searchParams.get('tag')).toBe(hashtag)
+  expect(await page.locator('dialog h2').textContent()).toBe(`#${hashtag}`)
+  await page.reload()
+  await page.locator('dialog .hit').first().waitFor({ timeout: FLOW_MS })
+  await page.keyboard.press('Escape')
+  await page.locator('dialog').waitFor({ state: 'detached' })
+  expect(new URL(page.url()).searchParams.has('tag')).toBe(false)
+})
+
+it('searches only the tweets of a hashtag that was opened', async () => {
+  const page = await open()
+  await waitForCloud(page)
+  await page.locator('.ranking button').first().click()
+  await page.getByRole('button', { name: 'Search only its tweets' }).click()
   await page.locator('.hit').first().waitFor({ timeout: FLOW_MS })
   expect(await page.locator('input[name=q]').inputValue()).toMatch(/^#./)
+  const filter = await page.locator('input[name=hashtag]').inputValue()
+  expect(`#${filter}`).toBe(await page.locator('input[name=q]').inputValue())
 })
 
 it('follows the system into dark mode, and remembers another choice', async () => {

@@ -8,6 +8,7 @@ from pymilvus import DataType, MilvusClient
 from common.milvus import connection
 from common.storage.held import Held
 from search.encoder import DIMENSIONS, TABLE_SHA256
+from search.filters import Filters
 from search.index import SHARDS, Index, IndexDown
 from search.milvus_rows import IndexRows
 from search.store import Store
@@ -84,11 +85,18 @@ def test_rows_are_on_disk_before_they_are_acknowledged(index: Index, milvus: Mil
 def test_filters(index: Index) -> None:
     index.insert([row(1, lang="de", day=1), row(2, lang="en", day=2), row(3, lang="de", day=3)])
     query = vector(10_002)
-    assert {i for i, _ in index.search(query, 5, lang="de")} == {10_001, 10_003}
-    since = datetime.fromtimestamp(2 * 86400, UTC)
-    assert {i for i, _ in index.search(query, 5, since=since)} == {10_002, 10_003}
-    assert [i for i, _ in index.search(query, 5, lang="de", since=since)] == [10_003]
-    assert index.search(query, 5, lang='x" or lang == "de') == []
+    second = datetime.fromtimestamp(2 * 86400, UTC)
+
+    def found(filters: Filters, ids: list[int] | None = None) -> set[int]:
+        return {tweet_id for tweet_id, _ in index.search(query, 5, filters.of_index(ids))}
+
+    assert found(Filters()) == {10_001, 10_002, 10_003}
+    assert found(Filters(lang="de")) == {10_001, 10_003}
+    assert found(Filters(since=second)) == {10_002, 10_003}
+    assert found(Filters(until=second)) == {10_001, 10_002}
+    assert found(Filters(lang="de", since=second)) == {10_003}
+    assert found(Filters(lang='x" or lang == "de')) == set()
+    assert found(Filters(lang="de"), [10_002, 10_003]) == {10_003}
 
 
 def test_upsert_replaces_and_ids_tell_repeats(index: Index) -> None:

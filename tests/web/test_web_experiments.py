@@ -25,8 +25,11 @@ from tests.web.test_web_openapi import check
 from web import experiment_files
 
 KEPT = ROOT / "results" / "2026-11-28-find-max"
-ABOUT = {"middleware": "pravega", "durability": "fsync", "commit": "abc", "host": {"cpu": "Z80", "cores": 2},
-         "settings": {"partitions": 1, "redis_url": ""}, "versions": {"python": "3.11.2"}}
+ABOUT = {
+    "middleware": "pravega", "durability": "fsync", "commit": "abc",
+    "host": {"cpu": "Z80", "cores": 2, "load_average": [1]},
+    "settings": {"partitions": 1, "redis_url": ""}, "versions": {"python": "3.11.2"},
+}
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +66,12 @@ def test_one_that_runs_and_what_came_of_it(client: FlaskClient, settings: Settin
     detail = client.get(f"/api/v1/experiments/{folder.name}").json
     assert detail["phase"] is None
     assert {name: detail[name] for name in shown} == shown
-    assert {"name": "partitions", "value": "1"} in detail["settings"]
+    in_force = {each["name"]: each["value"] for each in detail["settings"]}
+    assert {name: in_force[name] for name in ("rate", "partitions", "redis_url", "versions: python", "host: cpu")} == {
+        "rate": json.dumps(result().spec.rate), "partitions": "1", "redis_url": "", "versions: python": "3.11.2",
+        "host: cpu": "Z80",
+    }
+    assert "host: load_average" not in in_force
     assert [condition["name"] for condition in detail["conditions"]] == list(result().verdict.findings)
     assert len(detail["backlog_at"]) == len(result().samples)
 

@@ -102,9 +102,9 @@ def test_the_check_can_fail(client: FlaskClient, spec: dict, ranking: dict) -> N
 
 def test_everything_is_described(spec: dict) -> None:
     read = {
-        "/api/v1/trending", "/api/v1/search", "/api/v1/pipeline", "/api/v1/streams", "/api/v1/ledger",
-        "/api/v1/pipeline/history", "/api/v1/failures", "/api/v1/processes", "/api/v1/events",
-        "/api/v1/experiments", "/api/v1/experiments/{name}", "/healthz", "/readyz", "/metrics",
+        "/api/v1/trending", "/api/v1/hashtag/course", "/api/v1/hashtag/posts", "/api/v1/search", "/api/v1/pipeline",
+        "/api/v1/pipeline/history", "/api/v1/failures", "/api/v1/streams", "/api/v1/ledger", "/api/v1/processes",
+        "/api/v1/events", "/api/v1/experiments", "/api/v1/experiments/{name}", "/healthz", "/readyz", "/metrics",
     }
     assert {path: set(operations) for path, operations in spec["paths"].items()} == {
         **{path: {"get"} for path in read}, "/api/v1/tweets": {"post"},

@@ -17,6 +17,7 @@ from pymilvus import MilvusClient
 from redis import Redis
 
 from common.settings import Port, Settings
+from common.telemetry.reports import StageTelemetry
 from common.text import clean_text
 from common.tweets import Ingest
 from search import cached_results
@@ -57,6 +58,12 @@ TWEETS = [
     ("q=a&since=1700000000", "since"),
     ("q=a&since=2026-11-21T08:00:00", "since"),
     ("q=a&since=2026-13-21T08:00:00Z", "since"),
+    ("q=a&until=1700000000", "until"),
+    ("q=a&tag=", "tag"),
+    ("q=a&tag=%23", "tag"),
+    ("q=a&tag=2026", "tag"),
+    ("q=a&tag=" + "x" * 141, "tag"),
+    ("q=a&tag=" + "x" * 6000, "tag"),
     ("q=a&q=b", "q"),
     ("q=a&limit=1_0", "limit"),
     ("q=a&page=2", "page"),
@@ -109,7 +116,8 @@ def indexed(home: Path, milvus: str) -> Settings:
     store, index = Store.open(settings), Index.open(settings)
     stored = store.insert([
         tweet(
-            tweet_id, text, created_at=f"2026-11-21T0{7 + n}:00:00.000Z", lang=lang, hashtags=["a"],
+            tweet_id, text, created_at=f"2026-11-21T0{7 + n}:00:00.000Z", lang=lang,
+            hashtags=["a", "日本"] if n else ["a"],
             ingest=Ingest(0, "test", "r", n), url="https://example.org/b" if n == 1 else "",
         )
         for n, (tweet_id, lang, text) in enumerate(TWEETS)
@@ -143,7 +151,7 @@ class TestIndexed:
         assert first["distance"] == pytest.approx(0, abs=1e-4)
         assert first | {"distance": 0} == {
             "tweet_id": str(2**62 + 2), "text": TWEETS[1][2], "created_at": "2026-11-21T08:00:00Z", "author_id": "7",
-            "lang": "en", "hashtags": ["a"], "source": "test", "url": "https://example.org/b", "distance": 0,
+            "lang": "en", "hashtags": ["a", "日本"], "source": "test", "url": "https://example.org/b", "distance": 0,
         }
 
     def test_what_is_not_known_of_a_hit_is_null(self, client: FlaskClient) -> None:
@@ -157,9 +165,41 @@ class TestIndexed:
     @pytest.mark.parametrize(("query", "found"), [
         ("limit=1", 1), ("lang=de", 1), ("lang=fr", 0), ("since=2026-11-21T08:00:00Z", 2),
         ("since=2026-11-21T10:00:00%2B01:00", 1), ("since=2099-01-01T00:00:00Z", 0),
+        ("until=2026-11-21T08:00:00Z", 2), ("since=2026-11-21T08:00:00Z&until=2026-11-21T08:00:00Z", 1),
+        ("tag=a", 3), ("tag=%23A", 3), ("tag=日本", 2), ("tag=日本&lang=de", 1), ("tag=日", 0), ("tag=日本&limit=1", 1),
+        ("tag=日本&until=2026-11-21T07:00:00Z", 0),
     ])
     def test_filters(self, client: FlaskClient, query: str, found: int) -> None:
         assert len(client.get(f"/api/v1/search?q=weather&{query}").json["hits"]) == found
+
+    def test_fewer_tweets_of_a_hashtag_than_it_has_are_told(
+        self, client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def ask(tag: str) -> dict:
+            return client.get("/api/v1/search", query_string={"q": "weather report", "tag": tag}).json
+
+        assert ask("a")["bounded"] is False
+        monkeypatch.setattr("search.query.MOST_TAGGED", 2)
+        assert ask("日本")["bounded"] is True
+        monkeypatch.setattr("search.query.TAGGED_ROWS", 1)
+        body = ask("#A")
+        assert body["cached"] is True
+        body = ask("none")
+        assert (body["hits"], body["bounded"]) == ([], True)
+
+    def test_it_tells_where_the_time_went(self, client: FlaskClient) -> None:
+        first, again = (client.get("/api/v1/search?q=the+time").json for _ in range(2))
+        assert set(first["spent_ms"]) == {"cache", "encode", "index", "rows"}
+        assert 0 < sum(first["spent_ms"].values()) <= first["took_ms"]
+        assert again["spent_ms"] | {"cache": 0} == {"cache": 0, "encode": None, "index": None, "rows": None}
+
+    def test_it_tells_how_new_the_index_is(self, client: FlaskClient, redis_server: str, redis: Redis) -> None:
+        assert client.get("/api/v1/search?q=nothing+known").json["newest_at"] is None
+        telemetry = StageTelemetry(redis_server, "murmur:default:pravega:", "searchable", "search-1")
+        telemetry.record([1_795_000_000_000_000, 1_794_000_000_000_000])
+        telemetry.save()
+        telemetry.close()
+        assert client.get("/api/v1/search?q=something+known").json["newest_at"] == "2026-11-18T11:06:40Z"
 
     @pytest.mark.parametrize("query", [
         "日本の天気", "🌧️", "a\0b", "x" * 512, "\udce4", "%ff", "'; DROP TABLE tweets", '"',
@@ -176,8 +216,9 @@ class TestIndexed:
         assert (first["cached"], again["cached"]) == (False, True)
         assert (first["hits"], again["query"]) == (again["hits"], " rain\n@someone")
         assert ask(q="rain", limit=2)["cached"] is ask(q="rain", lang="en")["cached"] is False
+        assert ask(q="rain", tag="a")["cached"] is ask(q="rain", until="2026-11-21T08:00:00Z")["cached"] is False
         keys = list(redis.scan_iter("murmur:default:pravega:search:*"))
-        assert len(keys) == 3
+        assert len(keys) == 5
         assert all(0 < redis.ttl(key) <= 30 for key in keys)
 
     def test_no_result_of_before_something_was_forgotten_is_shown(

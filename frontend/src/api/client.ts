@@ -9,18 +9,23 @@ export type Ledger = Schemas['Ledger']
 export type Pipeline = Schemas['Pipeline']
 export type Stage = Schemas['Pipeline.Stage']
 export type Limiting = Schemas['Pipeline.Limiting']
-export type History = Schemas['History']
+export type PipelineHistory = Schemas['History']
 export type HistoryPoint = Schemas['History.HistoryPoint']
+export type Failures = Schemas['Failures']
 export type Failure = Schemas['Failures.Failure']
 export type FailureKind = Failure['kind']
+export type Experiment = Schemas['Experiments.Experiment']
+export type ExperimentDetail = Schemas['ExperimentDetail']
 export type Processes = Schemas['Processes']
 export type Process = Schemas['Processes.Process']
 export type StreamEvents = Schemas['StreamEvents']
 export type StreamName = StreamEvents['stream']
-export type Experiment = Schemas['Experiments.Experiment']
-export type ExperimentDetail = Schemas['ExperimentDetail']
 export type SearchResult = Schemas['SearchResult']
 export type Hit = Schemas['SearchResult.FoundTweet']
+export type Post = Schemas['HashtagPosts.Post']
+export type HashtagPosts = Schemas['HashtagPosts']
+export type Course = Schemas['Course']
+export type CoursePoint = Schemas['Course.Point']
 type Problem = Schemas['Problem']
 
 export type StageName = Stage['name']
@@ -57,13 +62,12 @@ export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
   return get<Pipeline>('/pipeline', {}, signal)
 }
 
-export function fetchHistory(signal?: AbortSignal): Promise<History> {
-  return get<History>('/pipeline/history', {}, signal)
+export function fetchHistory(signal?: AbortSignal): Promise<PipelineHistory> {
+  return get<PipelineHistory>('/pipeline/history', {}, signal)
 }
 
-/** Newest first. */
-export async function fetchFailures(signal?: AbortSignal): Promise<Failure[]> {
-  return (await get<Schemas['Failures']>('/failures', {}, signal)).failures
+export function fetchFailures(signal?: AbortSignal): Promise<Failures> {
+  return get<Failures>('/failures', {}, signal)
 }
 
 export function fetchProcesses(signal?: AbortSignal): Promise<Processes> {
@@ -86,11 +90,19 @@ export function fetchExperiment(id: string, signal?: AbortSignal): Promise<Exper
   return get<ExperimentDetail>(`/experiments/${encodeURIComponent(id)}`, {}, signal)
 }
 
-/** `lang`: only tweets of this language; empty: of any. `since`: only tweets created from then on. */
-export function fetchSearch(query: string, lang: string, signal?: AbortSignal, since?: Date): Promise<SearchResult> {
-  return get<SearchResult>('/search', {
-    q: query, limit: String(SEARCH_LIMIT), ...(lang && { lang }), ...(since && { since: since.toISOString() }),
-  }, signal)
+/** `narrowing`: other parameters of the search. */
+export function fetchSearch(
+  query: string, narrowing: Record<string, string>, signal?: AbortSignal,
+): Promise<SearchResult> {
+  return get<SearchResult>('/search', { q: query, limit: String(SEARCH_LIMIT), ...narrowing }, signal)
+}
+
+export function fetchCourse(hashtag: string, signal?: AbortSignal): Promise<Course> {
+  return get<Course>('/hashtag/course', { hashtag }, signal)
+}
+
+export function fetchHashtagPosts(hashtag: string, signal?: AbortSignal): Promise<HashtagPosts> {
+  return get<HashtagPosts>('/hashtag/posts', { hashtag }, signal)
 }
 
 function get<Body>(path: string, parameters: Record<string, string>, signal?: AbortSignal): Promise<Body> {

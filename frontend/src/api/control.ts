@@ -38,10 +38,6 @@ export async function fetchSession(signal?: AbortSignal): Promise<Session> {
 /** Answers when the tweet is published. */
 export const postTweet = (text: string) => post<{ id: string }>('/control/tweets', { text })
 
-/** Answers when it has begun. */
-export const postFailure = (kind: FailureKind, process: string) =>
-  post<unknown>('/control/failures', { kind, process })
-
 export interface ExperimentWish {
   rate_per_s: number
   seconds: number
@@ -50,6 +46,10 @@ export interface ExperimentWish {
 
 /** Answers when the experiment has begun; 409 while another one runs. */
 export const postExperiment = (wish: ExperimentWish) => post<{ id: string }>('/control/experiments', wish)
+
+/** Answers when it has begun. */
+export const postFailure = (kind: FailureKind, process: string) =>
+  post<unknown>('/control/failures', { kind, process })
 
 /**
  * Exchanges a token in the fragment of the address for a cookie, and takes it out of the address at once, so that it

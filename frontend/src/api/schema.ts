@@ -291,6 +291,178 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/hashtag/course": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How often a hashtag came over time */
+        get: {
+            parameters: {
+                query: {
+                    /** @description with '#' or without; it is normalised as those of tweets are */
+                    hashtag: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its counts */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Course"];
+                    };
+                };
+                /** @description A parameter is missing, unknown, repeated or out of range; `errors` names it */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description The address is longer than the longest search makes it */
+                414: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds */
+                503: {
+                    headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/hashtag/posts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The newest tweets of a hashtag, and the hashtags beside it */
+        get: {
+            parameters: {
+                query: {
+                    /** @description with '#' or without; it is normalised as those of tweets are */
+                    hashtag: string;
+                };
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description Its tweets */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HashtagPosts"];
+                    };
+                };
+                /** @description A parameter is missing, unknown, repeated or out of range; `errors` names it */
+                400: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description The address is longer than the longest search makes it */
+                414: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds */
+                503: {
+                    headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/ledger": {
         parameters: {
             query?: never;
@@ -573,6 +745,10 @@ export interface paths {
                     q: string;
                     /** @description only tweets created at this time or later, RFC 3339 */
                     since?: string;
+                    /** @description only tweets with this hashtag, with '#' or without */
+                    tag?: string;
+                    /** @description only tweets created at this time or earlier, RFC 3339 */
+                    until?: string;
                 };
                 header?: never;
                 path?: never;
@@ -1107,6 +1283,43 @@ export interface components {
             status: string;
         };
         /**
+         * Course
+         * @description How often a hashtag came, from the first counts that are kept to the last complete point.
+         */
+        Course: {
+            /**
+             * Every S
+             * @description length of a point
+             */
+            every_s: number;
+            /**
+             * Hashtag
+             * @description normalised
+             */
+            hashtag: string;
+            /** Points */
+            points: components["schemas"]["Course.Point"][];
+        };
+        /** Point */
+        "Course.Point": {
+            /**
+             * At
+             * Format: date-time
+             * @description its begin
+             */
+            at: string;
+            /**
+             * Of
+             * @description ranked tweets, with or without it
+             */
+            of: number | null;
+            /**
+             * Tweets
+             * @description ranked tweets with the hashtag; null: nothing is known of that time
+             */
+            tweets: number | null;
+        };
+        /**
          * ExperimentDetail
          * @description The same, with everything that was asked and found.
          */
@@ -1365,6 +1578,90 @@ export interface components {
             kind: "kill" | "pause" | "slow" | "flush-cache" | "fill-disk";
             /** Process */
             process: string;
+        };
+        /**
+         * HashtagPosts
+         * @description What the newest tweets hold of a hashtag.
+         */
+        HashtagPosts: {
+            /**
+             * Hashtag
+             * @description normalised
+             */
+            hashtag: string;
+            /**
+             * Newest
+             * @description newest first
+             */
+            newest: components["schemas"]["HashtagPosts.Post"][];
+            /**
+             * Related
+             * @description hashtags that stand beside it, the most frequent first
+             */
+            related: components["schemas"]["HashtagPosts.Related"][];
+            /**
+             * Rows
+             * @description the newest rows of the database, through which was looked; 50,000 at most
+             */
+            rows: number;
+            /**
+             * Tweets
+             * @description those of them that have the hashtag
+             */
+            tweets: number;
+        };
+        /**
+         * Post
+         * @description A tweet.
+         */
+        "HashtagPosts.Post": {
+            /** Author Id */
+            author_id: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Hashtags
+             * @description normalised, without '#', in order, each once
+             */
+            hashtags: string[];
+            /** Lang */
+            lang: string;
+            /**
+             * Source
+             * @description where it came from: bluesky, synthetic, …; null: it does not tell
+             */
+            source: string | null;
+            /**
+             * Text
+             * @description the tweet's own text
+             */
+            text: string;
+            /**
+             * Tweet Id
+             * @description 64 bits, as a string because JavaScript's numbers have 53
+             */
+            tweet_id: string;
+            /**
+             * Url
+             * @description http or https address at which it can be read; null: none is known
+             */
+            url: string | null;
+        };
+        /** Related */
+        "HashtagPosts.Related": {
+            /**
+             * Hashtag
+             * @description normalised
+             */
+            hashtag: string;
+            /**
+             * Tweets
+             * @description tweets that have both
+             */
+            tweets: number;
         };
         /**
          * History
@@ -1828,6 +2125,11 @@ export interface components {
          */
         SearchResult: {
             /**
+             * Bounded
+             * @description whether there may be tweets with `tag` that were not compared: it has more than 5,000 that pass the filters, or is among more than 300,000 rows; the newest are compared
+             */
+            bounded: boolean;
+            /**
              * Cached
              * @description whether the hits come from the cache, where they stay `search_cache_s` seconds
              */
@@ -1835,17 +2137,26 @@ export interface components {
             /** Hits */
             hits: components["schemas"]["SearchResult.FoundTweet"][];
             /**
+             * Newest At
+             * @description when the newest tweet that was searchable at that moment was meant to be sent; null: unknown
+             */
+            newest_at: string | null;
+            /**
              * Query
              * @description q as it was given
              */
             query: string;
+            spent_ms: components["schemas"]["SearchResult.Spent"];
             /**
              * Took Ms
              * @description time that the server took, in ms
              */
             took_ms: number;
         };
-        /** FoundTweet */
+        /**
+         * FoundTweet
+         * @description A tweet that a search has found.
+         */
         "SearchResult.FoundTweet": {
             /** Author Id */
             author_id: string;
@@ -1886,6 +2197,36 @@ export interface components {
              * @description http or https address at which it can be read; null: none is known
              */
             url: string | null;
+        };
+        /**
+         * Spent
+         * @description Where the time of an answer went, in ms; null: that was not needed.
+         */
+        "SearchResult.Spent": {
+            /**
+             * Cache
+             * @description Redis: whether the answer is there, and how new the index is
+             * @default null
+             */
+            cache?: number | null;
+            /**
+             * Encode
+             * @description the query, into a vector
+             * @default null
+             */
+            encode?: number | null;
+            /**
+             * Index
+             * @description the index, for the nearest vectors
+             * @default null
+             */
+            index?: number | null;
+            /**
+             * Rows
+             * @description the database, for their tweets, and for those of a hashtag
+             * @default null
+             */
+            rows?: number | null;
         };
         /**
          * StreamEvents

@@ -10,6 +10,14 @@ const stage = (name: Stage['name'], rate_per_s: number | null): Stage => ({
   latency_ms: { p50: null, p95: null, p99: null },
 })
 
+it('draws a curve once there are two rates, and no empty axes before', () => {
+  const panel = { data: null, receivedAt: null, problem: null }
+  const at = (time: number) => ({ at: time, rate: 1, lag: 0, p99: null })
+  const history = { published: [at(1000)], enriched: [at(1000), at(2000)] }
+  const wrapper = mount(RateLine, { props: { panel, history } })
+  expect(wrapper.findAll('li').map((each) => each.find('svg').exists())).toEqual([false, true, false, false])
+})
+
 function rates(stages: Stage[] | null, problem: string | null = null) {
   const data = stages && ({ stages } as Pipeline)
   const wrapper = mount(RateLine, { props: { panel: { data, receivedAt: data && Date.now(), problem }, history: {} } })

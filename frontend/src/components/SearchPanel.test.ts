@@ -2,6 +2,7 @@ import { enableAutoUnmount, flushPromises, mount } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import SearchPanel from '@/components/SearchPanel.vue'
 import { jsonResponse } from '@/composables/scope.testing'
+import { NO_FILTERS, type Filters } from '@/lib/filters'
 
 const hit = (text: string) => ({
   tweet_id: '1900000000000000001', text, created_at: '2026-11-21T12:00:00Z', author_id: '7', lang: 'en',
@@ -21,15 +22,20 @@ afterEach(() => {
 })
 
 const foundHits = (...hits: ReturnType<typeof hit>[]) =>
-  answer.mockImplementation(async () => jsonResponse({ query: 'q', took_ms: 4.2, cached: true, hits }))
+  answer.mockImplementation(async () => jsonResponse({
+    query: 'q', took_ms: 4.2, cached: true, hits, bounded: false, newest_at: null,
+    spent_ms: { cache: 4.1, encode: null, index: null, rows: null },
+  }))
 const found = (...texts: string[]) => foundHits(...texts.map(hit))
 
-async function panel(query: string, lang = '') {
+async function panel(query: string, narrowed: Partial<Filters> = {}, lacking: number | null = null) {
   const wrapper = mount(SearchPanel, {
     attachTo: document.body,
     props: {
       query, 'onUpdate:query': (value: string) => wrapper.setProps({ query: value }),
-      lang, 'onUpdate:lang': (value: string) => wrapper.setProps({ lang: value }),
+      filters: { ...NO_FILTERS, ...narrowed },
+      'onUpdate:filters': (filters: Filters) => wrapper.setProps({ filters }),
+      lacking,
     },
   })
   await flushPromises()
@@ -82,7 +88,7 @@ it('asks for one language once it is chosen, and for all again', async () => {
 
 it('shows the language of the URL, be it one that is not offered otherwise', async () => {
   found()
-  const wrapper = await panel('birds', 'fi')
+  const wrapper = await panel('birds', { lang: 'fi' })
   expect(answer.mock.lastCall![0]).toContain('lang=fi')
   expect(wrapper.get<HTMLOptionElement>('option:checked').element.text).toBe('Finnish')
 })
@@ -90,7 +96,7 @@ it('shows the language of the URL, be it one that is not offered otherwise', asy
 it('asks again for the language that is shown', async () => {
   vi.useFakeTimers()
   foundHits(post('ein Beitrag'))
-  await panel('x', 'de')
+  await panel('x', { lang: 'de' })
   await vi.advanceTimersByTimeAsync(30_000)
   expect(answer).toHaveBeenCalledTimes(2)
   expect(answer.mock.lastCall![0]).toContain('lang=de')
@@ -172,4 +178,50 @@ it('keeps what it shows, without a word, when asking again fails', async () => {
   await vi.advanceTimersByTimeAsync(30_000)
   expect(wrapper.get('.hit').text()).toContain('kept')
   expect(wrapper.find('[role=alert]').exists()).toBe(false)
+})
+
+it('narrows by time and hashtag, keeps both, and searches without either again', async () => {
+  found()
+  const wrapper = await panel('birds')
+  await wrapper.get('[name=period]').setValue('1h')
+  await wrapper.get('input[name=hashtag]').setValue(' #Wings ')
+  await flushPromises()
+  const asked = new URL(answer.mock.lastCall![0], 'http://host').searchParams
+  expect(asked.get('tag')).toBe('#Wings')
+  expect(Date.now() - Date.parse(asked.get('since')!)).toBeGreaterThanOrEqual(3_600_000)
+  expect(wrapper.get('.empty').text()).toContain('Nothing found for q with #Wings in the time that is chosen.')
+  await wrapper.get('.empty button').trigger('click')
+  await flushPromises()
+  expect(answer.mock.lastCall![0]).not.toMatch(/tag|since/)
+})
+
+it('asks for two moments only where both are to be chosen', async () => {
+  found()
+  const wrapper = await panel('birds')
+  expect(wrapper.find('[type=datetime-local]').exists()).toBe(false)
+  await wrapper.get('[name=period]').setValue('between')
+  await wrapper.get('[aria-label=Until]').setValue('2026-11-28T10:00')
+  await flushPromises()
+  const asked = new URL(answer.mock.lastCall![0], 'http://host').searchParams
+  expect(asked.get('until')).toBe(new Date('2026-11-28T10:00').toISOString())
+  expect(asked.has('since')).toBe(false)
+})
+
+it('tells where the time went, how new the index is, and that not all was compared', async () => {
+  answer.mockImplementation(async () => jsonResponse({
+    query: 'q', took_ms: 25, cached: false, hits: [hit('one')], bounded: true,
+    newest_at: new Date(Date.now() - 90_000).toISOString(),
+    spent_ms: { cache: 0.94, encode: 0.3, index: 12.4, rows: 3 },
+  }))
+  const wrapper = await panel('birds', { hashtag: 'wings' })
+  expect(wrapper.get('.details').text()).toBe(
+    'cache 0.9, encode 0.3, index 12, rows 3.0 ms · newest tweet in the index: 1 min ago · '
+    + 'only the newest tweets with #wings were compared')
+})
+
+it('says that nothing may be found while the index is rebuilt, and only then', async () => {
+  found()
+  expect((await panel('birds', {}, 0)).find('.empty .notice').exists()).toBe(false)
+  expect((await panel('birds', {}, 1200)).get('.empty .notice').text())
+    .toContain('The index is being rebuilt: it lacks 1,200 of the tweets that are stored.')
 })

@@ -1,50 +1,48 @@
-import { onScopeDispose, reactive, watch, type Ref } from 'vue'
+import { onScopeDispose, reactive, type Ref } from 'vue'
 import { ApiError } from '@/api/client'
 import type { Panel } from '@/composables/useLive'
 
-/**
- * Asks for `key`, and again after as many ms as `pause` says of the last answer; null: no more. The last data stay
- * until another key is chosen. Nothing is asked for an empty key, while paused, or while nobody sees the page.
- */
+export interface Polled<Body> extends Panel<Body> {
+  /** Whether the server knows no such thing: what it would tell is unknown, and nothing is wrong. */
+  absent: boolean
+  /** Asks now, without waiting for the next turn. */
+  ask: () => Promise<void>
+}
+
+/** What `fetch` answers, asked for every `everyMs`; not while paused, nor while nobody sees the page. */
 export function usePolled<Body>(
-  key: Ref<string>,
-  paused: Ref<boolean>,
-  ask: (key: string, signal: AbortSignal) => Promise<Body>,
-  pause: (data: Body | null) => number | null,
-) {
-  const panel = reactive({ data: null, receivedAt: null, problem: null }) as Panel<Body>
-  let asking = new AbortController()
-  let ticker: ReturnType<typeof setTimeout> | undefined
+  fetch: (signal: AbortSignal) => Promise<Body>, everyMs: number, paused: Ref<boolean>,
+): Polled<Body> {
+  const leaving = new AbortController()
+  let isAsking = false
+  let notBefore = 0
+  const polled = reactive({ data: null, receivedAt: null, problem: null, absent: false, ask }) as Polled<Body>
 
-  async function look() {
-    clearTimeout(ticker)
-    if (!key.value) return
-    const { signal } = asking
-    if (!paused.value && !document.hidden) {
-      try {
-        const data = await ask(key.value, signal)
-        if (signal.aborted) return
-        Object.assign(panel, { data, receivedAt: Date.now(), problem: null })
-      } catch (error) {
-        if (signal.aborted) return
-        panel.problem = error instanceof ApiError ? error.message : String(error)
-      }
+  async function ask() {
+    if (isAsking) return
+    isAsking = true
+    try {
+      const data = await fetch(leaving.signal)
+      Object.assign(polled, { data, receivedAt: Date.now(), problem: null, absent: false })
+    } catch (error) {
+      if (leaving.signal.aborted) return
+      const failure = error instanceof ApiError ? error : new ApiError(String(error))
+      polled.absent = failure.status === 404
+      polled.problem = polled.absent ? null : failure.message
+      notBefore = Date.now() + (failure.retryAfterSeconds ?? 0) * 1000
+    } finally {
+      isAsking = false
     }
-    const after = pause(panel.data)
-    if (after !== null) ticker = setTimeout(() => void look(), after)
   }
 
-  function leave() {
-    asking.abort()
-    clearTimeout(ticker)
+  const tick = () => {
+    if (!paused.value && !document.hidden && Date.now() >= notBefore) void ask()
   }
-
-  watch(key, () => {
-    leave()
-    asking = new AbortController()
-    Object.assign(panel, { data: null, receivedAt: null, problem: null })
-    void look()
-  }, { immediate: true })
-  onScopeDispose(leave)
-  return { panel, look }
+  tick()
+  const ticker = setInterval(tick, everyMs)
+  onScopeDispose(() => {
+    clearInterval(ticker)
+    leaving.abort()
+  })
+  return polled
 }

@@ -1,14 +1,15 @@
 import { onScopeDispose, ref, shallowRef, watch, type Ref } from 'vue'
 import { ApiError, fetchSearch, MAX_QUERY, type SearchResult } from '@/api/client'
+import { searchParameters, type Filters } from '@/lib/filters'
 
 export type SearchState = 'idle' | 'searching' | 'done' | 'failed'
 
 /** Posts may be deleted where they were written: those that are shown are asked for again. */
 const REFRESH_MS = 30_000
 
-/** Semantic search for `query` in one language, or in any (empty). The last result stays while the next is on its way,
- * and when that fails. */
-export function useSearch(query: Ref<string>, lang: Ref<string>) {
+/** Semantic search for `query`, narrowed by filters. The last result stays while the next is on its way, and when that
+ * fails. */
+export function useSearch(query: Ref<string>, filters: Ref<Filters>) {
   const state = ref<SearchState>('idle')
   const result = shallowRef<SearchResult | null>(null)
   const problem = ref<string | null>(null)
@@ -35,7 +36,7 @@ export function useSearch(query: Ref<string>, lang: Ref<string>) {
     const { signal } = (asking = new AbortController())
     state.value = 'searching'
     try {
-      result.value = await fetchSearch(q, lang.value, signal)
+      result.value = await fetchSearch(q, searchParameters(filters.value, Date.now()), signal)
       problem.value = null
       state.value = 'done'
     } catch (error) {
@@ -58,14 +59,14 @@ export function useSearch(query: Ref<string>, lang: Ref<string>) {
     if (state.value !== 'done' || !result.value?.hits.some((hit) => hit.url)) return
     const { signal } = asking
     try {
-      const newer = await fetchSearch(result.value.query, lang.value, signal)
+      const newer = await fetchSearch(result.value.query, searchParameters(filters.value, Date.now()), signal)
       if (!signal.aborted) result.value = newer
     } catch {
       // What is shown stays; the next time may do.
     }
   }
 
-  watch([query, lang], search, { immediate: true })
+  watch([query, filters], search, { immediate: true })
   const refreshing = setInterval(() => void refresh(), REFRESH_MS)
   onScopeDispose(() => {
     cancel()

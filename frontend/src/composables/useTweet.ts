@@ -48,7 +48,7 @@ export function useTweet(pipeline: Panel<Pipeline>) {
   /** Each look asks from another moment on: an answer that was cached would not have the tweet. */
   async function look(sought: string, sent: string, looks = 1) {
     const since = new Date((sentAt.value ?? 0) - CLOCKS_MS - looks)
-    const found = await fetchSearch(sent.slice(0, MAX_QUERY), '', undefined, since).then(
+    const found = await fetchSearch(sent.slice(0, MAX_QUERY), { since: since.toISOString() }).then(
       ({ hits }) => hits.some(({ tweet_id }) => tweet_id === sought), () => false)
     if (sought !== id) return
     if (found) passedAt.searchable = Date.now()

@@ -4,6 +4,7 @@ export const UNKNOWN = '–'
 
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'short' })
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
 export function formatCount(value: number | null): string {
@@ -64,4 +65,9 @@ export function formatAgo(time: number, now: number): string {
 
 export function formatExact(time: number): string {
   return Number.isNaN(time) ? 'unknown time' : exact.format(time)
+}
+
+/** Of the day: "10:05". */
+export function formatTime(time: number): string {
+  return clock.format(time)
 }

@@ -1,6 +1,6 @@
 import type { Stage } from '@/api/client'
 
-/** How old a report may be when it comes, ms: stages report twice a second, and the server tells of them each second. */
+/** How old a report may be when it comes, ms: stages report twice a second, the server tells of it each second. */
 export const REPORT_MS = 2_500
 
 /**

@@ -86,7 +86,7 @@ it('puts two side by side, and marks what differs', async () => {
   expect(wrapper.findAll('article').map((one) => one.attributes('aria-label'))).toEqual([
     'Experiment one', 'Experiment two'])
   const table = wrapper.get('section[aria-labelledby=settings-differ]')
-  expect(table.get('h3').text()).toBe('1 of 2 settings differ')
+  expect(table.get('h3').text()).toBe('1 of 2 settings that both have differs')
   expect(table.findAll('tbody tr').map((row) => row.text())).toEqual(['≠ partitionsonetwo'])
   await table.get('input').setValue(true)
   expect(table.findAll('tbody tr').map((row) => row.attributes('data-differs'))).toEqual(['true', undefined])

@@ -51,12 +51,12 @@ def test_the_trend_is_that_of_its_own_lag(before: float, trend: str) -> None:
 
 def test_it_limits_since_the_first_point_without_a_gap() -> None:
     history = [Point(at, reading(0.0, lag, 0.0)) for at, lag in (
-        (970, 9.0), (975, 1.0), (980, 3.0), (985, 4.0), (990, 5.0), (995, 6.0), (1000, 0.0))]
+        (970, 9.0), (975, 1.0), (980, 4.0), (985, 4.5), (990, 5.0), (995, 6.0), (1000, 0.0))]
     assert limiting(reading(0.0, 7.0, 0.0), NOW, history) == Limiting("ranked", 980, "worse")
 
 
 def test_the_first_that_grows_comes_before_one_that_holds_more() -> None:
-    history = [Point(995, reading(2.0, 62.0, 4.0))]
-    assert limiting(reading(4.0, 64.0, 8.0), NOW, history) == Limiting("enriched", 995, "worse")
+    history = [Point(995, reading(4.0, 64.0, 4.0))]
+    assert limiting(reading(6.0, 66.0, 8.0), NOW, history) == Limiting("enriched", 995, "worse")
     shrinking = [Point(995, reading(8.0, 68.0, 18.0))]
     assert limiting(reading(4.0, 64.0, 8.0), NOW, shrinking) == Limiting("ranked", 995, "steady")

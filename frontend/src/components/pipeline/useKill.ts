@@ -8,14 +8,14 @@ const SESSION_MS = 10_000
 
 /** Kills processes, where the session lets one. */
 export function useKill(paused: Ref<boolean>, onKilled: () => void) {
-  const { panel: session } = usePolled(ref('session'), paused, (_, signal) => fetchSession(signal), () => SESSION_MS)
+  const session = usePolled(fetchSession, SESSION_MS, paused)
   /** What is being killed. */
   const underway = ref<string | null>(null)
   const problem = ref<string | null>(null)
 
   const canKill = (process: string) => {
     const { data } = session
-    return data !== null && !session.problem && data.open && !data.refused
+    return data !== null && !session.problem && !session.absent && data.open && !data.refused
       && data.actions.some((action) => action.kind === 'kill' && action.process === process && !action.why_not)
   }
 
