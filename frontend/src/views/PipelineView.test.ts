@@ -89,6 +89,16 @@ it('turns the nodes of a killed process grey, with a word, and fills the stream 
   expect(row(wrapper, 'spark').text()).toContain('not back yet')
 })
 
+it('says which server is down', async () => {
+  answers['/api/v1/failures'] = () => ({ failures: [{ ...kill, process: 'redis' }] })
+  answers['/api/v1/processes'] = () => ({
+    as_of: 'now', processes: [process('spark'), process('redis', { state: 'backoff', pid: null })],
+  })
+  const wrapper = await view()
+  expect(wrapper.get('.servers').text()).toBe('Servers: ✗ redis killed')
+  expect(wrapper.get('[data-place=enriched]').attributes('data-work')).toBe('runs')
+})
+
 it('tells how long the recovery took', async () => {
   answers['/api/v1/failures'] = () => ({ failures: [{ ...kill, back_after_s: 2.1, caught_up_after_s: 6.4 }] })
   const wrapper = await view()

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest'
 import type { Failure, Process, Stage, StageName } from '@/api/client'
-import { flowsOf, placesOf, worksOf } from '@/lib/graph'
+import { flowsOf, placesOf, serversOf, worksOf } from '@/lib/pipeline/graph'
 
 const NOW = Date.UTC(2026, 10, 28, 12)
 
@@ -69,6 +69,21 @@ describe('who works where', () => {
   })
 })
 
+describe('servers', () => {
+  it('are told together, and by name if one is missing', () => {
+    const store = process('segmentstore', gone)
+    expect(serversOf(all(), [], NOW)).toEqual({ state: 'runs', words: 'redis runs' })
+    expect(serversOf(all(process('milvus')), [], NOW)).toEqual({ state: 'runs', words: 'all 2 run' })
+    expect(serversOf(all(store), [killed('segmentstore')], NOW))
+      .toEqual({ state: 'down', words: 'segmentstore killed' })
+  })
+
+  it('are unknown where nobody tells of processes, but for a kill', () => {
+    expect(serversOf(null, [], NOW)).toEqual({ state: 'unknown', words: 'unknown' })
+    expect(serversOf(null, [killed('spark'), killed('redis')], NOW)).toEqual({ state: 'down', words: 'redis killed' })
+  })
+})
+
 describe('streams', () => {
   const stages = [
     stage('published', 0, 0, 1_000), stage('enriched', 400, 0.4, 900), stage('ranked', 1_000, 1),
@@ -83,6 +98,11 @@ describe('streams', () => {
     expect([enriched!.rate, searchable!.rate]).toEqual([1_000, 900])
     expect(searchable!.seconds).toBeCloseTo(0.1)
     expect(ranked!.without).not.toBeNull()
+  })
+
+  it('fill by what they must not hold any longer, too', () => {
+    const full = stages.map((each) => ({ ...each, retention_used: 0.9 }))
+    expect(flowsOf(full, works(all()))[0]!.level).toBe(0.9)
   })
 
   it('fill when nobody reads, before any delay tells', () => {

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
 import type { Failure } from '@/api/client'
-import { phaseOf, tellDone, tellRecovery } from '@/lib/failures'
+import { phaseOf, tellDone, tellRecovery } from '@/lib/pipeline/failures'
 
 const NOW = Date.UTC(2026, 10, 28, 12)
 const ago = (seconds: number) => new Date(NOW - seconds * 1000).toISOString()

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
 import type { Stage, StageName } from '@/api/client'
-import { retentionNotice } from '@/lib/retention'
+import { retentionNotice } from '@/lib/pipeline/retention'
 
 const stage = (name: StageName, retention_used: number | null): Stage => ({
   name, rate_per_s: 1, lag_events: 0, lag_seconds: 0, latency_ms: { p50: null, p95: null, p99: null }, retention_used,

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest'
 import type { Stage, StageName } from '@/api/client'
-import { stateOf } from '@/lib/pressure'
+import { stateOf } from '@/lib/pipeline/pressure'
 
 function stage(
   name: StageName, lag_seconds: number | null, rate_per_s: number | null = 100, lag_events: number | null = 0,

@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
-import { reasonsOf } from '@/lib/rejected'
+import { reasonsOf } from '@/lib/pipeline/rejected'
 
 const event = (event: string) => ({ at: '2026-11-28T12:00:00Z', event })
 

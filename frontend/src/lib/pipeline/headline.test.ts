@@ -1,8 +1,8 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
 import type { Failure, Ledger, Pipeline, Stage } from '@/api/client'
-import { flowsOf, worksOf } from '@/lib/graph'
-import { announcementOf, headlineOf } from '@/lib/headline'
+import { flowsOf, worksOf } from '@/lib/pipeline/graph'
+import { announcementOf, headlineOf } from '@/lib/pipeline/headline'
 import { tellLedger } from '@/lib/ledger'
 
 const NOW = Date.UTC(2026, 10, 28, 12)

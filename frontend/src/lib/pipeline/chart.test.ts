@@ -1,6 +1,6 @@
 // @vitest-environment node
 import { expect, it } from 'vitest'
-import { linePath, roundTop, xOf } from '@/lib/chart'
+import { linePath, roundTop, xOf } from '@/lib/pipeline/chart'
 
 const frame = { from: 1_000, to: 2_000, top: 10 }
 

@@ -1,9 +1,9 @@
 /** The state of the pipeline in three sentences: what happens, where tweets wait, whether one was lost. */
 
 import type { Failure, Pipeline } from '@/api/client'
-import { phaseOf, tellDone, tellRecovery } from '@/lib/failures'
+import { phaseOf, tellDone, tellRecovery } from '@/lib/pipeline/failures'
 import { formatCount, formatDuration, formatSeconds } from '@/lib/format'
-import type { Flow } from '@/lib/graph'
+import type { Flow } from '@/lib/pipeline/graph'
 import type { LedgerTold } from '@/lib/ledger'
 
 export interface Headline {

@@ -1,8 +1,8 @@
 /** The pipeline as a graph: stages are nodes, streams lead to those who read them. */
 
 import type { Failure, Pipeline, Process, Stage, StageName, StreamName } from '@/api/client'
-import { phaseOf } from '@/lib/failures'
-import { stateOf, type Pressure } from '@/lib/pressure'
+import { phaseOf } from '@/lib/pipeline/failures'
+import { stateOf, type Pressure } from '@/lib/pipeline/pressure'
 
 /** A node: a stage, or the query that counts for *ranked* and tells no figures of its own. */
 export type Place = StageName | 'counted'
@@ -76,6 +76,21 @@ export function workOfProcess({ name, state, pid }: Process, failures: Failure[]
   return { state: 'runs', words: 'runs' }
 }
 
+/** All processes that work for no stage: the stores, the page and what watches. */
+export function serversOf(processes: Process[] | null, failures: Failure[], now: number): Work {
+  const isServer = (name: string) => !placesOf(name).length
+  const servers = processes?.filter(({ name }) => isServer(name)) ?? []
+  if (!servers.length) {
+    const down = failures.find((failure) => isServer(failure.process) && phaseOf(failure, now) === 'down')
+    return down ? { state: 'down', words: `${down.process} killed` } : { state: 'unknown', words: 'unknown' }
+  }
+  const works = servers.map((server) => ({ name: server.name, ...workOfProcess(server, failures, now) }))
+  const others = works.filter(({ state }) => state !== 'runs')
+  const words = others.map(({ name, words }) => `${name} ${words}`).join('; ')
+  if (others.length) return { state: others.some(({ state }) => state === 'down') ? 'down' : 'disturbed', words }
+  return { state: 'runs', words: works.length === 1 ? `${works[0]!.name} runs` : `all ${works.length} run` }
+}
+
 /** A stream on its way to one reader. null where unknown, never 0. */
 export interface Flow {
   stream: StreamName
@@ -86,7 +101,7 @@ export interface Flow {
   events: number | null
   seconds: number | null
   pressure: Pressure
-  /** How full it is drawn, 0 to 1. */
+  /** How full it is drawn, 0 to 1: by the delay, or by its retention if that is nearer to its end. */
   level: number
   /** Share of its retention that lies before the reader. */
   retention: number | null
@@ -133,7 +148,7 @@ function waiting(reader: keyof typeof PREDECESSOR, stages: Stage[], away: boolea
     events,
     seconds: ownLagSeconds,
     pressure: away && events ? 'stalled' as const : pressure,
-    level,
+    level: Math.max(level, Math.min(1, stage?.retention_used ?? 0)),
     retention: stage?.retention_used ?? null,
   }
 }
