@@ -16,6 +16,7 @@ from common.telemetry import history
 from common.telemetry.stages import StageReading, read_pipeline
 from common.tweets import STAGES
 from tests.stack import eventually
+from tests.web.test_web_events import gunicorn
 from web.history import start
 
 
@@ -82,3 +83,8 @@ def test_what_is_known_of_no_stage_is_null(client: FlaskClient, settings: Settin
 
 def test_without_redis_it_is_unavailable(lonely: FlaskClient) -> None:
     assert lonely.get("/api/v1/pipeline/history").status_code == 503
+
+
+def test_a_server_keeps_it_whoever_asks(settings: Settings, redis: Redis) -> None:
+    with gunicorn(settings):
+        eventually("a point", lambda: redis.hlen(history.key(settings.redis_prefix)), 20)
