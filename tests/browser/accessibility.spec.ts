@@ -52,7 +52,8 @@ it.each(VIEWS)('has targets of 24 px at least: %s', async (path, shown) => {
   const small = await page.evaluate((least) => {
     // A word of a sentence is as high as its line; the words of the cloud are in the list, too.
     const targets = [...document.querySelectorAll('a, button, input, select, summary, [role=button]:not(.word)')]
-    return targets.map((target) => (target.matches('[type=radio], [type=checkbox]') && target.closest('label')) || target)
+    return targets
+      .map((target) => (target.matches('[type=radio], [type=checkbox]') && target.closest('label')) || target)
       .filter((target) => getComputedStyle(target).display !== 'inline' && target.getClientRects().length > 0)
       .filter((target) => Math.min(target.getBoundingClientRect().width, target.getBoundingClientRect().height) < least)
       .map((target) => target.outerHTML.slice(0, 120))
