@@ -6,7 +6,7 @@ SOURCES := synthetic bluesky wikimedia
 PIP := 26.3
 PIP_TOOLS := 7.6.2
 PIP_COMPILE := --quiet --generate-hashes --allow-unsafe --strip-extras --no-emit-index-url --no-emit-find-links
-.PHONY: help setup demo test test-fast test-all test-connector test-browser compose-test compose encoder lint lock clean
+.PHONY: help setup demo test test-fast test-all test-connector test-browser compose-test compose film encoder lint lock clean
 
 help:  ## list what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,6 +36,10 @@ test-browser:  ## the page in headless Chromium
 
 compose-test:  ## build the image, run each Compose file, kill each container; needs Docker (not part of any other)
 	@.murmur/venv/bin/python -m pytest tests/containers/trial.py --log-cli-level=INFO
+
+film:  ## the moving picture and the stills that the README shows, of an instance of its own whose Spark is killed
+	@deploy/local/setup/run --tests
+	@docs/film/make
 
 compose:  ## write the Compose files anew, from the processes of deploy/local
 	@.murmur/venv/bin/python -m deploy.containers.compose

@@ -73,23 +73,28 @@ class Collector:
             ledger.judged, ledger.acknowledged = True, manifest.acknowledged
             ledger.began_us, ledger.ended_us = manifest.started_at_us, manifest.changed_at_us
         self._judged = [self._runs[run] for run in manifests]
+        self._all_enriched = False
         self._published_end = self._readers[RAW].end()
 
     def round(self, until: float) -> dict[str, Finding]:
         """The five stages, summed over the runs that are judged. Raises TooLate at `until`, in monotonic seconds.
 
         What was acknowledged is in *tweets-raw* already, so that this is read to one end. What comes out of the stages
-        is read to ends that are fixed anew.
+        is read to ends that are fixed anew; but once all of it is enriched, the rankings need not have what follows, or
+        a source that goes on would always be ahead of them.
         """
         self._readers[RAW].read_to(self._published_end, self._published, until)
         self._rows.fetch()
         self._drain(REJECTED, self._rejected, until)
-        self._drain(ENRICHED, self._settled, until)
-        self._ranking.settle()
+        if not self._all_enriched:
+            self._drain(ENRICHED, self._settled, until)
+            self._ranking.settle()
         self._counts.read(until)
         self._drain(ENRICHED, self._enriched, until)  # whatever is in the counts
         self._rows.fetch()
-        return self._check(until)
+        stages = self._check(until)
+        self._all_enriched = not stages["enriched"].missing
+        return stages
 
     def repeated(self) -> dict[str, int]:
         """By run, how many more enriched events there are than numbers."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chaos.connection import connected
-from chaos.record import FAILURES
 from common.settings import Settings
+from common.telemetry.failures import FAILURES
 
 FLUSH = """
 local keys = redis.call('KEYS', ARGV[1] .. '*')

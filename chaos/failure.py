@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-What = Literal["kill", "pause", "slow", "flush-cache", "fill-disk"]
+from common.telemetry.failures import What
 
 LONGEST_S = 60.0
 """Of what lasts: nobody can forget it."""

@@ -10,12 +10,9 @@ from typing import Any
 import redis
 
 from chaos.connection import connected
-from chaos.failure import What
 from common.settings import Settings
 from common.storage import files
-
-FAILURES = "failures"
-"""Key below the instance's prefix: a list of records as JSON, the newest first."""
+from common.telemetry.failures import FAILURES, What
 
 KEPT = 100
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
-from chaos.failure import CACHE, Failure, What
+from chaos.failure import CACHE, Failure
+from common.telemetry.failures import What
 
 KINDS: tuple[What, ...] = ("kill", "pause", "slow")
 WEIGHTS = (3, 1, 1)

@@ -9,13 +9,14 @@ from statistics import median
 
 import redis
 
-from chaos.failure import Failure, Refused, What
+from chaos.failure import Failure, Refused
 from chaos.provoke import Outcome, Tell, provoke
 from chaos.record import Record
 from chaos.recovery import Telemetry
 from chaos.schedule import Planned
 from common.process import manager
 from common.settings import Settings
+from common.telemetry.failures import What
 
 
 @dataclass(frozen=True)
@@ -53,15 +54,18 @@ def run(settings: Settings, planned: Iterable[Planned], seconds: float, tell: Te
     """Begins failures for so many seconds, each once all have caught up from the one before; the last one's outcome
     tells if they have not, and then no other follows. One that cannot begin is left out: its process may be away.
 
-    What all lag within as usual is measured once, before the first: later the last 30 s are never as usual.
+    What all lag within as usual is measured once, before the first, or as soon as tweets come: later the last 30 s are
+    never as usual.
     """
-    limits = Telemetry(settings).await_usual()
+    telemetry = Telemetry(settings)
+    limits = telemetry.await_usual()
     until = time.monotonic() + seconds
     found: list[Outcome | NotProvoked] = []
     for each in planned:
         if time.monotonic() + each.after_s > until:
             break
         time.sleep(each.after_s)
+        limits = limits or telemetry.usual()
         try:
             outcome: Outcome | NotProvoked = provoke(settings, each.failure, limits, tell)
         except (Refused, manager.NotRunning, manager.NotAnswering, redis.RedisError) as error:

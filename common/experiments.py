@@ -1,14 +1,27 @@
-"""An instance is held by one experiment at a time: what others do to it meanwhile would be taken for its own."""
+"""An instance is held by one experiment at a time: what others do to it meanwhile would be taken for its own. Each has
+a folder of its own below `experiments_dir`, in which it says what it does, and in the end what came of it."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 from common.settings import Settings
 from common.storage import files
+
+PROGRESS, RESULTS = "progress.json", "results.json"
+"""What it does as long as it runs, and what came of it: names in the folder of an experiment."""
+
+HELD = "lock"
+"""Name of the file there that an experiment holds as long as it runs."""
+
+
+def new_folder(settings: Settings) -> Path:
+    """Name for the folder of an experiment that begins now."""
+    return settings.experiments_dir / f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
 
 
 @contextmanager

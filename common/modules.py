@@ -21,6 +21,10 @@ class Cli(StrEnum):
     MURMUR = "cli"
 
 
+class Control(StrEnum):
+    EXPERIMENT = "loadgen.process"
+
+
 class Deploy(StrEnum):
     CLASS_DATA_SHARING = "deploy.local.processes.class_data_sharing"
     CONTROL = "control:create_app()"
@@ -51,6 +55,6 @@ class Status(StrEnum):
 
 
 STARTED_BY: dict[str, type[StrEnum]] = {
-    "audit": Audit, "chaos": Chaos, "cli": Cli, "deploy": Deploy, "loadgen": Loadgen, "spark_jobs": SparkJobs,
-    "status": Status,
+    "audit": Audit, "chaos": Chaos, "cli": Cli, "control": Control, "deploy": Deploy, "loadgen": Loadgen,
+    "spark_jobs": SparkJobs, "status": Status,
 }  # fmt: skip

@@ -275,6 +275,11 @@ class Settings(Place):
         return self.home.resolve() / "encoder"
 
     @property
+    def experiments_dir(self) -> Path:
+        """Results of experiments, a folder each: they outlive the instance that was measured."""
+        return self.home.resolve() / "experiments"
+
+    @property
     def jar_dir(self) -> Path:
         """Holds a folder of jars for the servers of each middleware, and in `spark` one for each data source."""
         return self.home.resolve() / "jars"

@@ -10,7 +10,7 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from common.control import PATH, secret_file
 from common.hosts import refuse_foreign_hosts
 from common.settings import Port, Settings
-from control import access, failures, problems, tweets
+from control import access, experiments, failures, problems, tweets
 
 MAX_BODY_BYTES = 16 << 10
 SESSION_S = 24 * 3600
@@ -29,11 +29,14 @@ def create_app(settings: Settings | None = None) -> Flask:
         "SESSION_COOKIE_SAMESITE": "Strict",
         "PERMANENT_SESSION_LIFETIME": SESSION_S,
     }
-    app.extensions |= {"settings": settings, "failures": failures.Failures(settings)}
+    app.extensions |= {
+        "settings": settings, "failures": failures.Failures(settings),
+        "experiments": experiments.Experiments(settings),
+    }
     app.wsgi_app = ProxyFix(app.wsgi_app, x_proto=0)  # type: ignore[method-assign]  # the client is who asks Nginx
     refuse_foreign_hosts(app, settings)
     problems.register(app)
     access.register(app)
-    for feature in (access, failures, tweets):
+    for feature in (access, experiments, failures, tweets):
         app.register_blueprint(feature.blueprint)
     return app

@@ -48,8 +48,9 @@ def register(app: Flask) -> None:
     @app.after_request
     def tell(response: Response) -> Response:
         if request.method not in READING:
+            asked_for = request.url_rule or repr(request.path)  # as it is, it could feign lines of the log
             log.info("%s, session %s: %s %s: %d", request.remote_addr, session.get("id", "none"), request.method,
-                     request.path, response.status_code)
+                     asked_for, response.status_code)
         response.headers.update(SECURITY_HEADERS)
         return response
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TypedDict, get_args
 
-from chaos.failure import CACHE, Refused, What
+from chaos.failure import CACHE, Refused
 from chaos.provoke import disk_of_its_own, names
 from common.settings import Settings
+from common.telemetry.failures import What
 
 OWN = "control"
 """The process of this part, which would not see the end of what it does to itself."""

@@ -12,7 +12,7 @@ from typing import Any
 from flask import Blueprint, current_app
 from pydantic import BaseModel, ConfigDict, Field
 
-from chaos.failure import CACHE, LONGEST_S, Failure, Refused, What
+from chaos.failure import CACHE, LONGEST_S, Failure, Refused
 from chaos.lease import undo_abandoned
 from chaos.provoke import provoke
 from chaos.record import Record
@@ -20,6 +20,7 @@ from chaos.recovery import Telemetry
 from common.control import PATH
 from common.experiments import disturbing
 from common.settings import Settings
+from common.telemetry.failures import What
 from control.actions import EXPERIMENT, why_not
 from control.problems import NotDone, asked
 

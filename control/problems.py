@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 from chaos.failure import Refused
 from common.problem import problem
 from common.process import manager
+from deploy.local.stack import NoProcess
 
 log = logging.getLogger(__name__)
 
@@ -46,7 +47,8 @@ def register(app: Flask) -> None:
         return problem(HTTPStatus.BAD_REQUEST, "; ".join(wrong))
 
     @app.errorhandler(Refused)
-    def on_refused(error: Refused) -> Response:
+    @app.errorhandler(NoProcess)
+    def on_refused(error: Exception) -> Response:
         return problem(HTTPStatus.CONFLICT, str(error))
 
     @app.errorhandler(NotDone)

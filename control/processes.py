@@ -52,6 +52,8 @@ def watch(settings: Settings) -> None:
                     processes.write(client, settings.redis_prefix, reading)
                 except (redis.RedisError, manager.NotRunning, manager.NotAnswering) as error:
                     log.warning("what the processes do was not told: %s", error)
+                except Exception:  # such as a process manager that is just ending; the next second may be another
+                    log.exception("what the processes do was not told")
                 time.sleep(max(0.0, began + EVERY_S - time.monotonic()))
 
     threading.Thread(target=run, name="processes", daemon=True).start()
@@ -71,7 +73,7 @@ class Watcher:
         process manager starts."""
         if manager_pid != self._manager:  # another start of the instance
             self._manager, self._before = manager_pid, {}
-        found = [self._process(info, now.get(info["pid"]), at) for info in infos]
+        found = [self._process(info, now.get(info["pid"]) if info["pid"] else None, at) for info in infos]
         # One that is away is known by what it was: it comes back as a restart.
         self._before |= {one["name"]: one for one in found if one["pid"] or one["name"] not in self._before}
         self._ticks, self._at = now, at

@@ -19,3 +19,7 @@ loglevel = "warning"
 
 def post_worker_init(worker: Any) -> None:
     processes.watch(worker.wsgi.extensions["settings"])
+
+
+def worker_exit(server: Any, worker: Any) -> None:
+    worker.wsgi.extensions["experiments"].end()

@@ -11,10 +11,13 @@ import requests
 from flask import Blueprint, current_app, json
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+from chaos.failure import Refused
 from common import push
 from common.control import PATH
+from common.experiments import disturbing
 from common.settings import Port, Settings
 from common.tweets import X_EPOCH_MS, rfc3339
+from control.actions import EXPERIMENT
 from control.problems import NotDone, asked
 
 MOST_CHARACTERS = 1000
@@ -34,11 +37,13 @@ class Typed(BaseModel):
 @blueprint.post("/tweets")
 def publish() -> tuple[dict[str, str], int]:
     """Answers with its id when it is published."""
+    text, settings = asked(Typed).text, current_app.extensions["settings"]
     now_ms = time.time_ns() // 1_000_000
     tweet_id = str(now_ms - X_EPOCH_MS << 22 | secrets.randbits(22))
-    push_tweet(current_app.extensions["settings"], {
-        "id": tweet_id, "text": asked(Typed).text, "created_at": rfc3339(now_ms * 1000), "author_id": AUTHOR,
-    })
+    with disturbing(settings, refusal=Refused(EXPERIMENT)):
+        push_tweet(settings, {
+            "id": tweet_id, "text": text, "created_at": rfc3339(now_ms * 1000), "author_id": AUTHOR,
+        })
     return {"id": tweet_id}, 201
 
 
@@ -51,7 +56,15 @@ def push_tweet(settings: Settings, tweet: dict[str, str]) -> None:
     except requests.RequestException as error:
         raise NotDone(HTTPStatus.SERVICE_UNAVAILABLE, "ingest-http does not answer: nobody knows whether it has "
                                                       "published the tweet") from error
-    if not response.ok:
-        raise NotDone(HTTPStatus(response.status_code), response.json()["detail"])
+    if not response.ok:  # its own status would speak of the page's request
+        raise NotDone(HTTPStatus.BAD_GATEWAY, f"ingest-http refused it: {response.status_code} {said(response)}")
     if refused := push.Pushed.model_validate(response.json()).refused:
         raise NotDone(HTTPStatus.BAD_REQUEST, f"the tweet was refused: {refused[0].reason}")
+
+
+def said(response: requests.Response) -> str:
+    """Why, as problem+json tells, or the name of the status."""
+    try:
+        return str(response.json()["detail"])
+    except (ValueError, KeyError, TypeError):
+        return response.reason

@@ -5,12 +5,15 @@ acknowledged (audit/live).
 The numbers of a run are kept in blocks. Of those that are complete from the first one on only how many they are, of
 another complete one that it is, and of the rest a bit for each number: a run without gaps costs a row however long it
 is, one with a gap a few bytes for each block behind it. Writers take turns (Store), so several members share a block.
+
+Each batch that is added has a version, one more than the last, which is noted with whatever it changes: who looks again
+and again reads only that.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +33,9 @@ EMPTY, COMPLETE = bytes(BLOCK // 8), b""
 KEPT_SECONDS = 86_400
 """How far before the newest bucket others are kept."""
 
+KEPT_RUNS = 10_000
+"""Those that something came of last; as many as there are manifests, if nothing else is set."""
+
 _big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 seen_runs = sa.Table(
     "seen_runs", metadata,
@@ -37,12 +43,14 @@ seen_runs = sa.Table(
     sa.Column("whole", _big, nullable=False, comment="blocks from 0 on that are complete"),
     sa.Column("repeated", _big, nullable=False, comment="events whose number had been seen"),
     sa.Column("late", _big, nullable=False, comment="new tweets that are not ranked"),
+    sa.Column("version", _big, nullable=False),
 )
 seen_blocks = sa.Table(
     "seen_blocks", metadata,
     sa.Column("run", sa.String, primary_key=True),
     sa.Column("block", _big, primary_key=True, autoincrement=False),
     sa.Column("seen", sa.LargeBinary, nullable=False, comment="a bit for each number; empty: all of them"),
+    sa.Column("version", _big, nullable=False),
 )
 seen_buckets = sa.Table(
     "seen_buckets", metadata,
@@ -51,14 +59,16 @@ seen_buckets = sa.Table(
     sa.Column("known", _big, nullable=False, comment="events of tweets that were known: ranked or not"),
 )
 TABLES = (seen_runs, seen_blocks, seen_buckets)
+INDEXES = (sa.Index("seen_runs_version", seen_runs.c.version), sa.Index("seen_blocks_version", seen_blocks.c.version))
 
 _PUT_RUN = sa.text(
-    "INSERT INTO seen_runs (run, whole, repeated, late) VALUES (:run, :whole, :repeated, :late) ON CONFLICT (run) "
-    "DO UPDATE SET whole = excluded.whole, repeated = excluded.repeated, late = excluded.late"
+    "INSERT INTO seen_runs (run, whole, repeated, late, version) VALUES (:run, :whole, :repeated, :late, :version) "
+    "ON CONFLICT (run) DO UPDATE SET whole = excluded.whole, repeated = excluded.repeated, late = excluded.late, "
+    "version = excluded.version"
 )
 _PUT_BLOCK = sa.text(
-    "INSERT INTO seen_blocks (run, block, seen) VALUES (:run, :block, :seen) ON CONFLICT (run, block) "
-    "DO UPDATE SET seen = excluded.seen"
+    "INSERT INTO seen_blocks (run, block, seen, version) VALUES (:run, :block, :seen, :version) "
+    "ON CONFLICT (run, block) DO UPDATE SET seen = excluded.seen, version = excluded.version"
 )
 _RAISE_BUCKET = sa.text(
     "INSERT INTO seen_buckets (bucket_start, new, known) VALUES (:bucket_start, :new, :known) ON CONFLICT "
@@ -74,13 +84,15 @@ class Account(NamedTuple):
     """Blocks 0 to whole - 1 are complete."""
 
     blocks: dict[int, bytes]
-    """Others: bit s % 8 of byte s // 8 for the number s of the block, or COMPLETE."""
+    """Others that were asked for: bit s % 8 of byte s // 8 for the number s of the block, or COMPLETE."""
 
     repeated: int
     """Events whose number had been seen: a stage wrote them again, or this consumer read them again after a kill."""
 
     late: int
     """Tweets, new to the database, that are not to be ranked; deletions among them."""
+
+    version: int
 
 
 class Bucket(NamedTuple):
@@ -90,7 +102,8 @@ class Bucket(NamedTuple):
     """Tweets that the database had not: *trending* counts each once."""
 
     known: int
-    """Events of tweets that it had: *trending* counts one if it has forgotten the tweet, or in another bucket."""
+    """Events of tweets that it had, of another number: *trending* counts one if it has forgotten the tweet, or in
+    another bucket. A repeated event bears the creation time of the first, and is never counted."""
 
 
 def add(connection: Connection, batch: Sequence[EnrichedTweet], new: Collection[int]) -> None:
@@ -100,18 +113,25 @@ def add(connection: Connection, batch: Sequence[EnrichedTweet], new: Collection[
     seqs: dict[str, list[int]] = {}
     for tweet in batch:
         seqs.setdefault(tweet.ingest.run, []).append(tweet.ingest.seq)
-    for run, numbers in seqs.items():
-        _add_numbers(connection, storable(run), np.array(numbers, np.int64), late[run])
-    _add_to_buckets(connection, batch, first)
+    version = newest_version(connection) + 1
+    repeated = {run: _add_numbers(connection, storable(run), np.array(numbers, np.int64), late[run], version)
+                for run, numbers in seqs.items()}
+    _add_to_buckets(connection, batch, first, repeated)
 
 
-def read(connection: Connection) -> list[Account]:
-    """Of all runs."""
+def newest_version(connection: Connection) -> int:
+    """That of the batch that was added last, 0 before the first."""
+    return int(connection.scalar(select(sa.func.max(seen_runs.c.version))) or 0)
+
+
+def read(connection: Connection, since: int) -> list[Account]:
+    """Of all runs that have changed since that version, with the blocks that have."""
     blocks: dict[str, dict[int, bytes]] = {}
-    for run, block, seen in connection.execute(select(seen_blocks)):
-        blocks.setdefault(run, {})[block] = bytes(seen)
-    return [Account(row.run, row.whole, blocks.get(row.run, {}), row.repeated, row.late)
-            for row in connection.execute(select(seen_runs))]
+    # Before the runs: what is complete by then is no block any more.
+    for row in connection.execute(select(seen_blocks).where(seen_blocks.c.version > since)):
+        blocks.setdefault(row.run, {})[row.block] = bytes(row.seen)
+    return [Account(row.run, row.whole, blocks.get(row.run, {}), row.repeated, row.late, row.version)
+            for row in connection.execute(select(seen_runs).where(seen_runs.c.version > since))]
 
 
 def read_buckets(connection: Connection, since: int) -> dict[int, Bucket]:
@@ -120,16 +140,19 @@ def read_buckets(connection: Connection, since: int) -> dict[int, Bucket]:
     return {row.bucket_start: Bucket(row.new, row.known) for row in rows}
 
 
-def merged(seen: bytes, places: np.ndarray) -> tuple[bytes, int]:
-    """A block with more of its numbers, each from 0 to BLOCK - 1, and how many of them it had."""
+def merged(seen: bytes, places: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """A block with more of its numbers, each from 0 to BLOCK - 1, and of each of these whether the block had it, or an
+    earlier one was the same."""
     if seen == COMPLETE:
-        return COMPLETE, len(places)
+        return COMPLETE, np.ones(len(places), bool)
     bits = np.unpackbits(np.frombuffer(seen, np.uint8), bitorder="little")
-    before = int(bits.sum())
+    before, again = int(bits.sum()), bits[places].astype(bool)
     bits[places] = 1
     after = int(bits.sum())
-    merged = COMPLETE if after == BLOCK else np.packbits(bits, bitorder="little").tobytes()
-    return merged, len(places) - (after - before)
+    if len(places) - again.sum() > after - before:
+        _, firsts = np.unique(places, return_index=True)
+        again[np.setdiff1d(np.arange(len(places)), firsts)] = True
+    return COMPLETE if after == BLOCK else np.packbits(bits, bitorder="little").tobytes(), again
 
 
 def _first_of_each(batch: Sequence[EnrichedTweet], ids: Collection[int]) -> Sequence[EnrichedTweet]:
@@ -144,22 +167,48 @@ def _first_of_each(batch: Sequence[EnrichedTweet], ids: Collection[int]) -> Sequ
     return first
 
 
-def _add_numbers(connection: Connection, run: str, seqs: np.ndarray, late: int) -> None:
+def _add_numbers(connection: Connection, run: str, seqs: np.ndarray, late: int, version: int) -> np.ndarray:
+    """Of each whether it had been seen."""
     known = connection.execute(select(seen_runs).where(seen_runs.c.run == run)).first()
     whole, repeated = (known.whole, known.repeated) if known else (0, 0)
     late += known.late if known else 0
     numbers = seqs >> BLOCK_BITS
-    repeated += int((numbers < whole).sum())
-    for number in np.unique(numbers[numbers >= whole]).tolist():
-        seen, again = merged(_seen(connection, run, number) or EMPTY, seqs[numbers == number] & (BLOCK - 1))
-        connection.execute(_PUT_BLOCK, {"run": run, "block": number, "seen": seen})
-        repeated += again
-    begin = whole
-    while _seen(connection, run, whole) == COMPLETE:
-        whole += 1
-    if whole > begin:
-        connection.execute(delete(seen_blocks).where(seen_blocks.c.run == run, seen_blocks.c.block < whole))
-    connection.execute(_PUT_RUN, {"run": run, "whole": whole, "repeated": repeated, "late": late})
+    again = numbers < whole
+    for number in np.unique(numbers[~again]).tolist():
+        there = numbers == number
+        seen, again[there] = merged(_seen(connection, run, number) or EMPTY, seqs[there] & (BLOCK - 1))
+        connection.execute(_PUT_BLOCK, {"run": run, "block": number, "seen": seen, "version": version})
+    repeated += int(again.sum())
+    if (now := _whole(connection, run, whole)) > whole:
+        connection.execute(delete(seen_blocks).where(seen_blocks.c.run == run, seen_blocks.c.block < now))
+    connection.execute(_PUT_RUN, {"run": run, "whole": now, "repeated": repeated, "late": late, "version": version})
+    if known is None:
+        _forget_runs(connection)
+    return again
+
+
+def _whole(connection: Connection, run: str, whole: int) -> int:
+    """How many blocks are complete from the first one on, if these are."""
+    if _seen(connection, run, whole) != COMPLETE:
+        return whole
+    behind = select(seen_blocks.c.block, seen_blocks.c.seen).where(
+        seen_blocks.c.run == run, seen_blocks.c.block >= whole).order_by(seen_blocks.c.block)
+    with connection.execute(behind, execution_options={"yield_per": 1000}) as rows:
+        for row in rows:
+            if row.block != whole or row.seen != COMPLETE:
+                break
+            whole += 1
+    return whole
+
+
+def _forget_runs(connection: Connection) -> None:
+    """Those of which nothing has come for longest, but for as many as are kept."""
+    newest = select(seen_runs.c.version).order_by(seen_runs.c.version.desc())
+    last = connection.scalar(newest.offset(KEPT_RUNS).limit(1))
+    if last is not None:
+        old = select(seen_runs.c.run).where(seen_runs.c.version <= last)
+        connection.execute(delete(seen_blocks).where(seen_blocks.c.run.in_(old)))
+        connection.execute(delete(seen_runs).where(seen_runs.c.version <= last))
 
 
 def _seen(connection: Connection, run: str, number: int) -> bytes | None:
@@ -170,17 +219,24 @@ def _seen(connection: Connection, run: str, number: int) -> bytes | None:
 
 
 def _add_to_buckets(
-    connection: Connection, batch: Sequence[EnrichedTweet], first: Sequence[EnrichedTweet]
+    connection: Connection, batch: Sequence[EnrichedTweet], first: Sequence[EnrichedTweet],
+    repeated: Mapping[str, np.ndarray],
 ) -> None:
     """Deletions are late, and so in none."""
     new = Counter(_bucket_start(tweet) for tweet in first if not tweet.late)
-    all = new if first is batch else Counter(_bucket_start(tweet) for tweet in batch if not tweet.late)
+    all = new if first is batch else new | _buckets_of(batch, repeated)
     if not all:
         return
     rows = [{"bucket_start": start, "new": new[start], "known": count - new[start]} for start, count in all.items()]
     connection.execute(_RAISE_BUCKET, rows)
     oldest = max(all) - KEPT_SECONDS
     connection.execute(delete(seen_buckets).where(seen_buckets.c.bucket_start < oldest))
+
+
+def _buckets_of(batch: Sequence[EnrichedTweet], repeated: Mapping[str, np.ndarray]) -> Counter[int]:
+    """How many events that are not repeated belong into each."""
+    again = {run: iter(flags.tolist()) for run, flags in repeated.items()}
+    return Counter(_bucket_start(tweet) for tweet in batch if not next(again[tweet.ingest.run]) and not tweet.late)
 
 
 def _bucket_start(tweet: EnrichedTweet) -> int:

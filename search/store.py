@@ -120,10 +120,11 @@ class Store:
             accounts.add(connection, batch, given)
         return Stored(known | given, set(given), blank & given.keys(), forgotten)
 
-    def accounts(self) -> list[Account]:
-        """What was seen of each run."""
+    def accounts(self, since: int = 0) -> tuple[int, list[Account]]:
+        """The version of what was seen, and of each run that has changed since another one what was seen of it."""
         with self._connection() as connection:
-            return accounts.read(connection)
+            version = accounts.newest_version(connection)
+            return version, accounts.read(connection, since if since <= version else 0)
 
     def buckets(self, since: int) -> dict[int, Bucket]:
         """What was seen that belongs into the rankings' buckets from `since` (seconds since the epoch) on, by start."""
@@ -282,7 +283,7 @@ class Store:
             with self._engine.execution_options(writes=True).begin() as connection:
                 for table in (tweets, deleted_accounts, *accounts.TABLES):
                     connection.execute(CreateTable(table, if_not_exists=True))
-                for index in (by_position, by_author, by_forgotten):
+                for index in (by_position, by_author, by_forgotten, *accounts.INDEXES):
                     connection.execute(CreateIndex(index, if_not_exists=True))
             self._made = True
         with self._engine.execution_options(writes=writes).begin() as connection:

@@ -14,7 +14,20 @@ from werkzeug.middleware.proxy_fix import ProxyFix
 from common.hosts import refuse_foreign_hosts
 from common.security_headers import SECURITY_HEADERS
 from common.settings import Settings
-from web import events, hashtag, health, ledger, pipeline, problems, processes, search, streams, trending
+from web import (
+    events,
+    experiments,
+    failures,
+    hashtag,
+    health,
+    ledger,
+    pipeline,
+    problems,
+    processes,
+    search,
+    streams,
+    trending,
+)
 from web.openapi import describe
 
 REDIS_TIMEOUT_S = 1.0
@@ -40,7 +53,9 @@ def create_app(settings: Settings | None = None) -> APIFlask:
     app.wsgi_app = ProxyFix(app.wsgi_app, x_proto=0)  # type: ignore[method-assign]  # the client is who asks Nginx
     refuse_foreign_hosts(app, settings)
     problems.register(app)
-    for feature in (trending, hashtag, search, pipeline, streams, ledger, processes, events, health):
+    for feature in (
+        trending, hashtag, search, pipeline, streams, ledger, processes, failures, experiments, events, health,
+    ):
         app.register_blueprint(feature.blueprint)
     search.register(app)
     events.register(app)

@@ -21,6 +21,7 @@ SCHEMAS = "#/components/schemas/"
 ERRORS = {
     400: "A parameter is missing, unknown, repeated or out of range; `errors` names it",
     401: "The bearer token is missing or wrong",
+    404: "There is none of that id",
     413: "The body is larger than the setting `ingest_max_body_bytes`",
     414: "The address is longer than the longest search makes it",
     421: "Asked under a Host name that the setting `allowed_hosts` does not list",

@@ -11,8 +11,9 @@ from pydantic import AwareDatetime, BaseModel, Field
 from redis import Redis
 
 from common.settings import Durability, Settings
-from common.telemetry import retention
+from common.telemetry import history, retention
 from common.telemetry.durability import told
+from common.telemetry.limiting import Trend, has_to_wait, limiting
 from common.telemetry.stages import newest_source, read_stages, readings, source_problem
 from common.tweets import Reader, SourceKind, StageName
 from web.openapi import errors
@@ -47,6 +48,14 @@ class Stage(BaseModel):
     )
 
 
+class Limiting(BaseModel):
+    """The stage that the others wait for: it adds 2 s or more to the lag of the one before it."""
+
+    stage: StageName
+    since: AwareDatetime = Field(description="in steps of 5 s, and not before the history begins")
+    trend: Trend = Field(description="what became of the lag that it adds in the last 10 s")
+
+
 class Pipeline(BaseModel):
     """The stages in the order in which a tweet passes them."""
 
@@ -72,6 +81,30 @@ class Pipeline(BaseModel):
                     "reached and is tried on; null: nothing does"
     )
     stages: list[Stage]
+    limiting: Limiting | None = Field(description="of several, the first whose own lag grows, or else the one with the "
+                                                  "largest; null: none has to wait")
+
+
+class HistoryStage(BaseModel):
+    """One stage at one moment; null where it was unknown, never 0."""
+
+    name: StageName
+    rate_per_s: float | None
+    lag_events: int | None
+    lag_seconds: float | None
+    latency_ms: Latency
+
+
+class HistoryPoint(BaseModel):
+    at: AwareDatetime
+    stages: list[HistoryStage]
+
+
+class History(BaseModel):
+    """In order of time. Points may be missing: nobody told them then."""
+
+    every_s: int = Field(description="seconds from point to point")
+    points: list[HistoryPoint]
 
 
 @blueprint.get("/pipeline")
@@ -82,13 +115,25 @@ def pipeline() -> Pipeline:
     return read(current_app.extensions["redis"], current_app.extensions["settings"])
 
 
+@blueprint.get("/pipeline/history")
+@blueprint.output(History, description="The points")
+@blueprint.doc(responses=errors(503))
+def pipeline_history() -> History:
+    """What the stages did in the last 15 minutes"""
+    extensions = current_app.extensions
+    points = history.read(extensions["redis"], extensions["settings"].redis_prefix, time.time())
+    return History.model_validate({"every_s": history.EVERY_S, "points": [point._asdict() for point in points]})
+
+
 def read(redis: Redis, settings: Settings) -> Pipeline:
     """Raises RedisError."""
     used = retention_used(retention.read(redis, settings.redis_prefix))
     in_force = told(redis, settings.redis_prefix)
     now = time.time()
     stages = read_stages(redis, settings.redis_prefix, now)
-    source = newest_source(stages)
+    source, found = newest_source(stages), readings(stages, now)
+    points = history.read(redis, settings.redis_prefix, now) if has_to_wait(found) else []
+    limits = limiting(found, now, points)
     return Pipeline.model_validate({
         "middleware": settings.middleware,
         "durability": in_force.durability,
@@ -98,7 +143,8 @@ def read(redis: Redis, settings: Settings) -> Pipeline:
         "source_kind": source and source.kind,
         "source_ended_at": source and source.ended_at,
         "source_problem": source_problem(stages),
-        "stages": [{**stage, "retention_used": used.get(stage["name"])} for stage in readings(stages, now)],
+        "stages": [{**stage, "retention_used": used.get(stage["name"])} for stage in found],
+        "limiting": limits and limits._asdict(),
     })
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from common.settings import Settings
+from web import history
 
 SPARE_THREADS = 8
 """For everything but event streams, each of which holds a thread."""
@@ -21,5 +22,9 @@ loglevel = "warning"
 
 
 def post_worker_init(worker: Any) -> None:
-    """Event streams end when the process is told to end; gunicorn would wait for them."""
-    worker.wsgi.extensions["broadcast"].alive = lambda: worker.alive
+    """Event streams end when the process is told to end; gunicorn would wait for them. The history begins."""
+    def alive() -> bool:
+        return bool(worker.alive)
+
+    worker.wsgi.extensions["broadcast"].alive = alive
+    history.start(worker.wsgi.extensions["redis"], worker.wsgi.extensions["settings"].redis_prefix, alive)

@@ -53,7 +53,8 @@ class RankingLedger:
     def settle(self) -> None:
         """What was taken so far must be in counts that are read from now on; what is taken later may be.
 
-        To be called after every few thousand events: what is not settled is held in memory.
+        To be called after every few thousand events as long as there is more to expect: what is not settled is held in
+        memory, by bucket and hashtag.
         """
         self._tallies.expect(self._due, self._optional)
         self._due.clear()

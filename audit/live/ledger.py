@@ -14,8 +14,8 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from audit.live.index_rows import Indexed, IndexRows, Rows, compare
-from audit.live.numbers import Numbers, count
-from audit.live.rankings import Due, Rankings, Shown, Totals, behind
+from audit.live.numbers import Numbers, Tally
+from audit.live.rankings import Due, Parked, Rankings, Shown, Totals, behind
 from audit.live.reading import History, Reading
 from audit.live.rounds import Positions, Rounds
 from common.telemetry import ledger
@@ -30,7 +30,7 @@ STORING: tuple[Reader, ...] = "enrich", "search-consumer", "search-consumer", "s
 
 RANKING: tuple[Reader, ...] = "trending", "trending-consumer"
 
-NOTHING, NO_NUMBERS = Account("", 0, {}, 0, 0), Numbers()
+NOTHING, NO_NUMBERS = Account("", 0, {}, 0, 0, 0), Numbers()
 
 
 class Acknowledged(NamedTuple):
@@ -49,25 +49,26 @@ class Seen(NamedTuple):
 
 
 class Rejected(NamedTuple):
-    """What `tweets-rejected` tells: by run the numbers that nobody stores. `unstored`, `unranked`: events that the
-    search consumer, or *trending*, has parked, so that the other one has more. `complete`: retention took none."""
+    """What `tweets-rejected` tells: by run the numbers that nobody stores. `unstored`, `unranked`: how many events the
+    search consumer, or *trending*, has parked, by bucket, so that the other one has more. `complete`: retention took
+    none."""
 
     numbers: Mapping[str, Numbers]
-    unstored: int
-    unranked: int
+    unstored: Parked
+    unranked: Parked
     complete: bool
 
 
 class Streams(NamedTuple):
-    """What the stream store tells: the positions, and what was rejected before they were reached."""
+    """What the stream store tells: the positions, and what was rejected before they were reached; None as long as that
+    is not all read."""
 
     positions: Positions
-    rejected: Rejected
+    rejected: Rejected | None
 
 
 class Parts(NamedTuple):
-    """The last reading of each; None where there is none that still tells something. That of the stream store does for
-    long: while it is away nobody passes anything, and nothing is rejected."""
+    """The last reading of each; None where there is none that still tells something."""
 
     acknowledged: Reading[Acknowledged]
     streams: Reading[Streams] | None
@@ -85,19 +86,22 @@ class Began(NamedTuple):
     shown: Shown | None
 
 
-class Counted(NamedTuple):
-    """How many numbers of a run are accounted for and lost, by what: most runs have ended, and are counted once."""
+class Counted:
+    """How many numbers of a run are accounted for, lost, and rejected; most runs have ended, and are counted once."""
 
-    what: tuple[int, int, Account, int]
-    accounted: int
-    lost: int
+    def __init__(self) -> None:
+        self._tally, self._others = Tally(), Tally()
+        self._of: tuple[int, int, int, int] | None = None
+        self.accounted = self.lost = self.rejected = 0
 
-
-def counted(what: tuple[int, int, Account, int], others: Numbers) -> Counted:
-    """`what`: how many are acknowledged, how many of these a round has ended with, what was seen, how many `others`."""
-    acknowledged, through, account, _ = what
-    blocks = account.blocks, others.blocks
-    return Counted(what, count(acknowledged, account.whole, *blocks), through - count(through, account.whole, *blocks))
+    def update(self, acknowledged: int, through: int, account: Account, others: Numbers) -> None:
+        """`through`: how many of those that are acknowledged a round has ended with; `others` are rejected."""
+        of = acknowledged, through, account.version, others.size
+        if self._of != of:
+            self._of, sets = of, (account.whole, account.blocks, others.blocks)
+            self.lost = through - self._tally.below(through, *sets)
+            self.accounted = self._tally.below(acknowledged, *sets)
+            self.rejected = self._others.below(acknowledged, 0, others.blocks, {})
 
 
 class LedgerKeeper:
@@ -121,10 +125,12 @@ class LedgerKeeper:
         accounted, lost = self._numbers(parts, rejected)
         enriched = row("enriched", acknowledged, accounted, lost, twice=0, repeated=_repeated(parts))
         stages = [enriched, self._ranked(parts, enriched, rejected), *self._stored_and_indexed(parts, enriched)]
+        known, seen = enriched["accounted"] is not None, parts.seen.value.accounts.values() if parts.seen else None
         return {
             "state": state(stages), "as_of_us": now_us, "since_us": parts.acknowledged.value.since_us,
-            "acknowledged": acknowledged, "stages": stages, "rejected": rejected and self._rejected(parts, rejected),
-            "late": sum(one.late for one in parts.seen.value.accounts.values()) if parts.seen else None,
+            "acknowledged": acknowledged, "stages": stages,
+            "rejected": sum(one.rejected for one in self._counted.values()) if known else None,
+            "late": None if seen is None else sum(one.late for one in seen),
             "aged_out": parts.index_rows.value.horizon - 1 if parts.index_rows else None,
         }
 
@@ -139,7 +145,9 @@ class LedgerKeeper:
                       parts.shown.value if parts.shown else None)
         if (stored := self._storing.look(positions, began, at)) is not None:
             self._stored.add(stored, positions.ended)
-        due = {start: bucket.new for start, bucket in parts.seen.value.due.buckets.items()} if parts.seen else {}
+        if parts.seen is None:  # a round that begins without what is due would find that nothing is missing
+            return
+        due = {start: bucket.new for start, bucket in parts.seen.value.due.buckets.items()}
         if (ranked := self._ranking.look(positions, due, at)) is not None:
             self._due.add(ranked, positions.ended)
 
@@ -159,13 +167,12 @@ class LedgerKeeper:
         if not parts.seen or not rejected:
             return None, None
         ended = self._stored.at(parts.seen.began)
-        found: dict[str, Counted] = {}
-        for run, acknowledged in parts.acknowledged.value.counts.items():
+        counts = parts.acknowledged.value.counts
+        found = self._counted = {run: self._counted.get(run) or Counted() for run in counts}
+        for run, acknowledged in counts.items():
             through = min(acknowledged, ended.acknowledged.get(run, 0)) if ended else 0
             account, others = parts.seen.value.accounts.get(run, NOTHING), rejected.numbers.get(run, NO_NUMBERS)
-            what, before = (acknowledged, through, account, others.size), self._counted.get(run)
-            found[run] = before if before and before.what == what else counted(what, others)
-        self._counted = found
+            found[run].update(acknowledged, through, account, others)
         lost = {run: one.lost for run, one in found.items() if one.lost}
         if rejected.complete:
             self._tell(lost)
@@ -185,8 +192,8 @@ class LedgerKeeper:
         shown = parts.shown.value if parts.shown else None
         if not (parts.seen and shown and rejected and enriched["in_flight"] is not None):
             return ledger.unknown_stage("ranked")
-        lost = max(0, self._rankings.lost - rejected.unranked) if self._ranked_once else None
-        twice = max(0, self._rankings.twice - rejected.unstored) if self._shown_once else None
+        lost = self._rankings.lost(rejected.unranked) if self._ranked_once else None
+        twice = self._rankings.twice(rejected.unstored) if self._shown_once else None
         waiting = enriched["in_flight"] + behind(parts.seen.value.due, shown)
         return later("ranked", parts, waiting, lost, twice)
 
@@ -199,10 +206,6 @@ class LedgerKeeper:
             return stored, ledger.unknown_stage("indexed")
         lost, twice, not_there = self._indexed
         return stored, later("indexed", parts, waiting + not_there, lost, twice)
-
-    def _rejected(self, parts: Parts, rejected: Rejected) -> int:
-        counts = parts.acknowledged.value.counts
-        return sum(count(counts[run], 0, numbers.blocks) for run, numbers in rejected.numbers.items() if run in counts)
 
 
 def row(name: StageName, acknowledged: int, accounted: int | None, lost: int | None, twice: int | None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import numpy as np
 
@@ -24,22 +24,56 @@ class Numbers:
         of = array >> BLOCK_BITS
         for block in np.unique(of).tolist():
             places = array[of == block] & (BLOCK - 1)
-            self.blocks[block], known = merged(self.blocks.get(block, EMPTY), places)
-            self.size += len(places) - known
+            self.blocks[block], again = merged(self.blocks.get(block, EMPTY), places)
+            self.size += len(places) - int(again.sum())
 
 
-def count(end: int, whole: int, *sets: Blocks) -> int:
-    """How many numbers below `end` are in any of the sets; all of the first `whole` blocks are."""
-    found = min(whole * BLOCK, end)
-    for block in {block for blocks in sets for block in list(blocks) if whole <= block}:
-        size = min(BLOCK, end - block * BLOCK)
-        if size > 0:
-            found += _count([blocks[block] for blocks in sets if block in blocks], size)
-    return found
+class Tally:
+    """How many numbers of a run are in one of two growing sets, asked again and again: what has changed is counted."""
+
+    def __init__(self) -> None:
+        self._complete = 0
+        """Blocks 0 to _complete - 1 are complete in both together."""
+
+        self._counted: dict[int, tuple[bytes | None, bytes | None, int]] = {}
+        """By block, what was counted of either set, and how many that are."""
+
+    def below(self, end: int, whole: int, one: Blocks, other: Blocks) -> int:
+        """How many numbers there are below `end`; all of the first `whole` blocks are."""
+        last, rest = divmod(end, BLOCK)
+        self._complete = max(self._complete, whole)
+        while self._complete < last and self._of(self._complete, one, other) == BLOCK:
+            self._counted.pop(self._complete, None)
+            self._complete += 1
+        if last < self._complete:
+            return end
+        found = self._complete * BLOCK + sum(self._of(block, one, other) for block in self._between(last, one, other))
+        return found + (_count(_bits(last, one, other), rest) if rest else 0)
+
+    def _between(self, last: int, one: Blocks, other: Blocks) -> Iterable[int]:
+        """Blocks up to that one, without it, that are there and not known to be complete."""
+        if last - self._complete <= len(one) + len(other):
+            return range(self._complete, last)
+        return [block for block in {*list(one), *list(other)} if self._complete <= block < last]
+
+    def _of(self, block: int, one: Blocks, other: Blocks) -> int:
+        bits = one.get(block), other.get(block)
+        if (known := self._counted.get(block)) and known[0] is bits[0] and known[1] is bits[1]:
+            return known[2]
+        count = _count([each for each in bits if each is not None], BLOCK)
+        self._counted[block] = *bits, count
+        return count
+
+
+def _bits(block: int, *sets: Blocks) -> list[bytes]:
+    return [bits for blocks in sets if (bits := blocks.get(block)) is not None]
 
 
 def _count(bits: list[bytes], size: int) -> int:
+    """Of the first `size` numbers of a block."""
     if COMPLETE in bits:
         return size
+    if not bits:
+        return 0
     united = np.bitwise_or.reduce([np.frombuffer(each, np.uint8) for each in bits])
     return int(np.unpackbits(united, count=size, bitorder="little").sum())

@@ -73,7 +73,8 @@ class Sources(NamedTuple):
         if acknowledged is None:
             return None
         index_rows = fresh(self.index_rows.latest, INDEX_S)
-        return Parts(acknowledged, self.streams.latest, fresh(self.seen.latest), fresh(self.shown.latest), index_rows)
+        seen, shown = fresh(self.seen.latest), fresh(self.shown.latest)
+        return Parts(acknowledged, fresh(self.streams.latest), seen, shown, index_rows)
 
 
 def fresh(reading: Reading[T] | None, every_s: float = 0.0) -> Reading[T] | None:

@@ -11,6 +11,10 @@ Totals = Mapping[int, int]
 """Tweets by bucket_start, in seconds since the epoch."""
 
 
+Parked = Mapping[int | None, int]
+"""Events that somebody could not read, by bucket_start; None: it could not be told."""
+
+
 class Shown(NamedTuple):
     """What Redis shows. Buckets before `horizon` it may have let go."""
 
@@ -42,13 +46,11 @@ class Rankings:
             start: count - sum(due.buckets.get(start, (0, 0))) for start, count in before.totals.items()
         })
 
-    @property
-    def lost(self) -> int:
-        return sum(self._lost.values())
+    def lost(self, unranked: Parked) -> int:
+        return _beyond(self._lost, unranked)
 
-    @property
-    def twice(self) -> int:
-        return sum(self._twice.values())
+    def twice(self, unstored: Parked) -> int:
+        return _beyond(self._twice, unstored)
 
 
 def behind(due: Due, shown: Shown) -> int:
@@ -62,3 +64,9 @@ def _note(found: dict[int, int], horizon: float, differences: Totals) -> None:
     for start in [start for start in found if start >= horizon]:
         del found[start]
     found.update({start: count for start, count in differences.items() if count > 0 and start >= horizon})
+
+
+def _beyond(found: Totals, parked: Parked) -> int:
+    """What was found, without what is explained by events that were parked, each in its own bucket."""
+    unexplained = sum(max(0, count - parked.get(start, 0)) for start, count in found.items())
+    return max(0, unexplained - parked.get(None, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
@@ -16,7 +17,7 @@ from common.settings import Settings
 from common.stored_counts import highest
 from common.tweets import TOTAL
 from ingest.manifest import Manifest, read_manifest, runs_dir
-from search.accounts import KEPT_SECONDS
+from search.accounts import KEPT_RUNS, KEPT_SECONDS, Account
 from search.index import Index
 from search.store import Store
 
@@ -25,6 +26,9 @@ MARGIN_S = 60
 
 KEPT_MARGIN_S = 600
 """Likewise of the database's account."""
+
+ROWS_S = 5.0
+"""How often it is read which rows there should be: the index is not counted more often, and what is older is true."""
 
 REDIS_TIMEOUT_S = 2.0
 
@@ -51,17 +55,49 @@ def manifests(settings: Settings) -> Iterator[Callable[[], Acknowledged]]:
     yield Manifests(settings).read
 
 
+class Accounts:
+    """What the search consumer has seen of each run; what has not changed is not read again."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._version = 0
+        self._runs: dict[str, Account] = {}
+
+    def read(self) -> dict[str, Account]:
+        version, changed = self._store.accounts(self._version)
+        if version < self._version:  # of another database
+            self._runs = {}
+        for account in changed:
+            self._runs[account.run] = joined(self._runs.pop(account.run, None), account)  # the newest last
+        while len(self._runs) > KEPT_RUNS:
+            self._runs.pop(next(iter(self._runs)))
+        self._version = version
+        return dict(self._runs)
+
+
+def joined(before: Account | None, changed: Account) -> Account:
+    """With the blocks that have not changed. A mapping that others may look at loses none."""
+    blocks = before.blocks if before else {}
+    if before and before.whole < changed.whole:
+        blocks = {number: bits for number, bits in blocks.items() if number >= changed.whole}
+    blocks.update({number: bits for number, bits in changed.blocks.items() if number >= changed.whole})
+    return changed._replace(blocks=blocks)
+
+
 @contextmanager
 def database(settings: Settings) -> Iterator[Callable[[], Seen]]:
     with closing(Store.open(settings)) as store:
-        index = Index.open(settings)
+        index, accounts = Index.open(settings), Accounts(store)
+        rows, read_at = Rows(0, np.zeros(0, np.int64)), -math.inf
 
         def read() -> Seen:
-            newest = store.newest_position()
-            rows = rows_from(store, index.horizon(newest), newest)
+            nonlocal rows, read_at
+            if time.monotonic() >= read_at + ROWS_S:
+                newest, read_at = store.newest_position(), time.monotonic()
+                rows = rows_from(store, index.horizon(newest), newest)
             since = time.time() - min(settings.rankings_kept_s, KEPT_SECONDS - KEPT_MARGIN_S)
             due = Due(store.buckets(round(since)), since)
-            return Seen({account.run: account for account in store.accounts()}, due, rows)
+            return Seen(accounts.read(), due, rows)
 
         with closing(index):
             yield read

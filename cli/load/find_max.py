@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from datetime import datetime
 from pathlib import Path
 
 import click
@@ -12,6 +11,7 @@ import click
 from cli import options as common_options
 from cli.load import options
 from cli.load.display import Display, capacity_as_text, unquiet_as_text
+from common.experiments import new_folder
 from loadgen.experiment import LONGEST_SECONDS
 from loadgen.find_max import search
 from loadgen.report.result import Spec
@@ -20,8 +20,7 @@ from loadgen.stack import running
 
 @click.command()
 @click.option("--budget", default=25.0, show_default=True, type=click.FloatRange(min=0), help="Minutes for all of it.")
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False),
-              help="Folder for results.json and report.html.  [default: load-<time>]")
+@options.out
 @click.option("--first", default=1000.0, show_default=True, type=click.FloatRange(min=1), help="Rate to begin with.")
 @click.option("--seconds", default=60.0, show_default=True, type=click.FloatRange(60, LONGEST_SECONDS),
               help="How long each rate is measured, beside the confirmation.")
@@ -48,7 +47,7 @@ def find_max(slo_ms: float, budget: float, out: Path | None, first: float, secon
     found = click.get_current_context().with_resource(running(common_options.known(instance)))
     spec = Spec(first, float(int(seconds)), float(int(settle_s)), slo_ms, payload, workload,  # type: ignore[arg-type]
                 users=users, processes=processes)
-    folder = out or Path(f"load-{datetime.now():%Y%m%d-%H%M%S}")
+    folder = out or new_folder(found.settings)
     content = search(found, spec, budget * 60, warm_up_s, folder, Display(quiet=as_json))
     if as_json:
         click.echo(json.dumps(content, allow_nan=False))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import click
 
 from loadgen.judge.rate_search import is_judged
+from loadgen.single import SETTLE_SECONDS, WARM_UP_SECONDS
 
 BROKEN = 3
 """Status of what could not be judged, as of `murmur audit`."""
@@ -18,6 +20,11 @@ def status(capacity: Mapping[str, Any]) -> int:
     if not is_judged(capacity):
         return BROKEN
     return 0 if capacity["highest_pass"] else 1
+
+
+def out(command: Any) -> Any:
+    return click.option("--out", type=click.Path(path_type=Path, file_okay=False),
+                        help="Folder for the result.  [default: one of its own, which the page lists]")(command)
 
 
 def slo_ms(command: Any) -> Any:
@@ -31,12 +38,13 @@ def users(command: Any) -> Any:
 
 
 def warm_up(command: Any) -> Any:
-    return click.option("--warm-up", "warm_up_s", default=60.0, show_default=True, type=click.FloatRange(min=0),
+    return click.option("--warm-up", "warm_up_s", default=WARM_UP_SECONDS, show_default=True,
+                        type=click.FloatRange(min=0),
                         help="Seconds of load before the first experiment on a stack that was just started.")(command)
 
 
 def settle(command: Any) -> Any:
-    return click.option("--settle", "settle_s", default=20.0, show_default=True, type=click.FloatRange(min=0),
+    return click.option("--settle", "settle_s", default=SETTLE_SECONDS, show_default=True, type=click.FloatRange(min=0),
                         help="Seconds at the rate before the interval that is judged; none before a burst.")(command)
 
 

@@ -38,7 +38,7 @@ afterEach(() => void vi.unstubAllGlobals())
 
 const pipeline = {
   middleware: 'kafka', durability: 'fsync', durability_asked: true, replicas: 1, source: null, source_kind: null,
-  source_ended_at: null, source_problem: null,
+  source_ended_at: null, source_problem: null, limiting: null,
 } as const
 
 async function page() {

@@ -4,5 +4,5 @@ import App from './App.vue'
 import './assets/tokens.css'
 import './assets/base.css'
 
-await showToken()
+showToken()
 createApp(App).mount('#app')

@@ -7,6 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -49,6 +50,7 @@ def described(settings: Settings) -> dict[str, Any]:
         "acknowledgement": driver(settings.middleware).guarantee(settings),
         "settings": {name: masked(value) if isinstance(value, str) else value for name, value in chosen.items()},
         "server_settings": server_settings(settings),
+        "commit": commit(),
         "versions": versions(settings),
         "host": host(settings),
     }
@@ -91,6 +93,14 @@ def versions(settings: Settings) -> dict[str, str]:
     jars = (settings.jar_dir / settings.middleware).glob(f"{settings.middleware}*.jar")
     found["servers"] = ", ".join(sorted({m[1] for jar in jars if (m := re.search(r"-([0-9][\w.]*)$", jar.stem))}))
     return found
+
+
+def commit() -> str | None:
+    """That of the checkout, marked if something in it was changed; None where there is none, as in a container."""
+    command = ("git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*")
+    with suppress(OSError, subprocess.SubprocessError):
+        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
+    return None
 
 
 def server_settings(settings: Settings) -> dict[str, str]:

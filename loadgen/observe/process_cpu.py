@@ -6,6 +6,7 @@ waited for them), so that Spark's short-lived Python workers are not missed.
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +51,9 @@ def cpu_seconds(processes: Mapping[str, int]) -> CpuSeconds:
             continue
         known = {member.pid: known for member in family if (known := _program_and_parent(member))}
         for member in family:
-            used[name + path(_way(pid, member.pid, known))] += _cpu(member)
+            way = _way(pid, member.pid, known)
+            if os.getpid() not in [above for _, above in way]:  # the controls have started the experiment itself
+                used[name + path(way)] += _cpu(member)
     return dict(used)
 
 

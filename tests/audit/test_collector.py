@@ -41,6 +41,19 @@ def test_it_judges_what_was_acknowledged_when_it_began_though_a_source_goes_on(c
     assert stages["published"].expected == 50
 
 
+def test_the_rankings_come_to_what_was_acknowledged_though_there_is_always_more_to_count(chain: Chain) -> None:
+    with chain.audit() as collector:
+        uncounted = chain.enrich(chain.publish("r", 10))
+        collector.follow(dict(chain.manifests))
+        found = []
+        for _ in range(4):
+            found.append(missing(collector.round(time.monotonic() + 60)).get("ranked", 0))
+            chain.search(uncounted)
+            chain.rank(uncounted)
+            uncounted = chain.enrich(chain.publish("r", 10))
+    assert found == [20, 0, 0, 0]
+
+
 def test_an_end_that_is_not_reached_in_time_is_no_judgement(chain: Chain) -> None:
     chain.flow("r", 50)
     with chain.audit() as collector:

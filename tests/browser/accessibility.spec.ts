@@ -12,7 +12,8 @@ const open = useBrowser()
 /** Addresses, and what is to be there before anything is looked at. */
 const VIEWS = [
   ['/', '.word'], ['/?q=music&period=between&hashtag=music', '.hit'], ['/?tag=music', 'dialog .hit'],
-  ['/pipeline', 'main h2'], ['/tweet', 'main input:enabled'], ['/experiments', 'main h2'],
+  ['/pipeline', '[data-process=spark] button'], ['/tweet', 'main input:enabled'],
+  ['/experiments?id=one&beside=two', 'main table'],
 ] as const
 const THEMES = ['light', 'dark'] as const
 const EACH = THEMES.flatMap((theme) => VIEWS.map(([path, shown]) => ({ theme, path, shown })))

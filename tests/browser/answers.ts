@@ -22,7 +22,7 @@ const ranking: Ranking = {
 
 const pipeline: Pipeline = {
   middleware: 'pravega', durability: 'fsync', durability_asked: true, replicas: 1, source: 'synthetic',
-  source_kind: 'invented', source_ended_at: null, source_problem: null,
+  source_kind: 'invented', source_ended_at: null, source_problem: null, limiting: null,
   stages: (['published', 'enriched', 'ranked', 'searchable'] as const).map((name, index) => ({
     name, rate_per_s: 1000 - index, lag_events: 900 * index, lag_seconds: 0.9 * index,
     latency_ms: { p50: 50 * (index + 1), p95: 90 * (index + 1), p99: 400 * (index + 1) },

@@ -17,12 +17,13 @@ from redis import Redis
 from chaos import recovery
 from chaos.failure import LONGEST_S, Failure, Refused
 from chaos.provoke import Outcome, leased, names, provoke
-from chaos.record import FAILURES, Record
+from chaos.record import Record
 from chaos.recovery import await_back
 from common import modules
 from common.process import manager
 from common.process.identity import Identity, is_group
 from common.settings import Port, Settings
+from common.telemetry.failures import FAILURES
 from deploy.local.processes.spec import Process
 from tests.deploy.conftest import Start, start  # noqa: F401
 from tests.deploy.processes.supervised import running

@@ -10,8 +10,9 @@ import pytest
 from redis import Redis
 
 from chaos import cache
-from chaos.record import FAILURES, KEPT, Record, keep, log_file
+from chaos.record import KEPT, Record, keep, log_file
 from common.settings import Settings
+from common.telemetry.failures import FAILURES
 
 BEGUN = Record(at_us=1, what="kill", name="spark", pid=7)
 KNOWN = replace(BEGUN, back_after_s=2.1)

@@ -14,6 +14,7 @@ from control.access import is_own
 from tests.control.conftest import Ask
 
 ACTIONS = {
+    "experiments": {"rate_per_s": 100, "seconds": 60},
     "failures": {"kind": "kill", "process": "redis"},
     "tweets": {"text": "hello"},
 }
@@ -104,3 +105,10 @@ def test_the_token_is_in_the_fragment(settings: Settings) -> None:
 ])
 def test_a_page_is_ours_by_name_and_port(origin: str, host: str, own: bool) -> None:
     assert is_own(origin, host) is own
+
+
+def test_nobody_writes_lines_of_the_log(ask: Ask, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    ask("x%0a10.0.0.1, session deadbeef: POST /control/failures: 202%1b[2J", {})
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].isprintable()

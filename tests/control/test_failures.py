@@ -59,7 +59,8 @@ def test_nothing_fails_while_an_experiment_runs(instance: Settings, opened: Ask)
 @pytest.mark.parametrize(("body", "status"), [
     ({"kind": "kill", "process": "nonsense"}, 409), ({"kind": "kill", "process": "control"}, 409),
     ({"kind": "kill", "process": "redis", "seconds": 5}, 409), ({"kind": "flush-cache", "process": "nginx"}, 409),
-    ({"kind": "fill-disk", "process": "nginx"}, 409), ({"kind": "pause", "process": "nginx", "seconds": 61}, 400),
+    ({"kind": "fill-disk", "process": "nginx"}, 409), ({"kind": "fill-disk", "process": "nonsense"}, 409),
+    ({"kind": "pause", "process": "nginx", "seconds": 61}, 400),
     ({"kind": "pause", "process": "nginx", "seconds": 0}, 400), ({"kind": "drop", "process": "nginx"}, 400),
     ({"kind": "kill", "process": "redis", "more": 1}, 400), ([], 400), ("kill", 400), ({}, 400),
 ])

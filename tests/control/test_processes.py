@@ -75,3 +75,9 @@ def test_a_kill_is_seen_within_seconds(instance: Settings) -> None:
         os.kill(pid, 9)
         eventually("it is told", lambda: reading()["nginx"]["restarts"] == 1, 20)
         assert reading()["redis"]["restarts"] == 0
+
+
+def test_of_a_dead_process_nothing_is_known() -> None:
+    kernel = {0: Session({2: 5}, memory_bytes=123)}
+    (one,) = Watcher(None).read(1.0, 1, [info(0, "EXITED")], kernel)["processes"]
+    assert (one["pid"], one["cpu_share"], one["memory_bytes"]) == (None, None, None)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy.exc import IntegrityError
 
 from common.tweets import EnrichedTweet, Ingest
+from search import accounts
 from search.accounts import BLOCK, COMPLETE, EMPTY, Account, Bucket, merged
 from search.store import Store
 from tests.search.conftest import MakeStore
@@ -34,25 +35,29 @@ def seen(account: Account) -> set[int]:
     return numbers
 
 
+def told(store: Store, since: int = 0) -> list[Account]:
+    return store.accounts(since)[1]
+
+
 def test_a_run_without_gaps_is_one_row(store: Store) -> None:
     for start in range(0, 3 * BLOCK, 1000):
         store.insert([event(seq) for seq in range(start, min(start + 1000, 3 * BLOCK))])
-    assert store.accounts() == [Account("r", 3, {}, 0, 0)]
+    assert told(store) == [Account("r", 3, {}, 0, 0, version=13)]
 
 
 def test_a_gap_keeps_the_blocks_behind_it_and_no_bits_of_those_that_are_complete(store: Store) -> None:
     store.insert([event(seq) for seq in range(3 * BLOCK) if seq != 5])
-    (account,) = store.accounts()
+    (account,) = told(store)
     assert (account.whole, set(account.blocks), account.blocks[1]) == (0, {0, 1, 2}, COMPLETE)
     assert set(range(3 * BLOCK)) - seen(account) == {5}
     store.insert([event(5)])
-    assert store.accounts() == [Account("r", 3, {}, 0, 0)]
+    assert told(store) == [Account("r", 3, {}, 0, 0, version=2)]
 
 
 def test_what_comes_again_is_repeated_wherever_it_stands(store: Store) -> None:
     store.insert([event(seq) for seq in range(BLOCK + 10)])
     store.insert([event(3), event(BLOCK + 3), event(BLOCK + 10), event(BLOCK + 10)])
-    (account,) = store.accounts()
+    (account,) = told(store)
     assert account.repeated == 3
     assert seen(account) == set(range(BLOCK + 11))
 
@@ -66,21 +71,50 @@ def test_what_is_not_stored_is_not_seen(tmp_path: Path) -> None:
     with pytest.raises(IntegrityError, match="full"):
         store.insert([event(seq) for seq in range(1, 10)])
     assert store.count() == 1
-    assert seen(store.accounts()[0]) == {0}
+    assert seen(told(store)[0]) == {0}
 
 
 def test_runs_are_apart_whatever_they_are_called(store: Store) -> None:
     names = ["r", "R", "ü\0", "' OR 1=1 --"]
     store.insert([event(0, run, number) for number, run in enumerate(names)])
-    accounts = store.accounts()
-    assert {account.run for account in accounts} == {"r", "R", "ü\ufffd", "' OR 1=1 --"}
-    assert all(seen(account) == {0} for account in accounts)
+    found = told(store)
+    assert {account.run for account in found} == {"r", "R", "ü\ufffd", "' OR 1=1 --"}
+    assert all(seen(account) == {0} for account in found)
+
+
+def test_only_what_has_changed_is_told(store: Store) -> None:
+    store.insert([event(1, "a"), event(BLOCK + 1, "a", 5), event(1, "b", 6)])
+    version, _ = store.accounts()
+    assert store.accounts(version) == (version, [])
+    store.insert([event(2 * BLOCK + 1, "a", 7)])
+    later, changed = store.accounts(version)
+    assert [(account.run, list(account.blocks), account.version) for account in changed] == [("a", [2], later)]
+    assert later > version
+    assert {account.run for account in told(store, since=later + 1)} == {"a", "b"}, "a version of another database"
+
+
+def test_a_gap_is_filled_with_all_that_was_complete_behind_it(store: Store) -> None:
+    store.insert([event(seq) for seq in range(1, 5 * BLOCK)])
+    (account,) = told(store)
+    assert (account.whole, sorted(account.blocks)) == (0, [0, 1, 2, 3, 4])
+    store.insert([event(0)])
+    (account,) = told(store)
+    assert (account.whole, account.blocks) == (5, {})
+
+
+def test_runs_of_which_nothing_has_come_for_longest_go(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accounts, "KEPT_RUNS", 3)
+    for number, run in enumerate("abcdadeafg"):
+        store.insert([event(number + 1, run)])
+    assert [account.run for account in sorted(told(store), key=lambda one: one.version)] == ["a", "f", "g"]
+    with store._connection() as connection:
+        assert set(connection.exec_driver_sql("SELECT run FROM seen_blocks").scalars()) == {"a", "f", "g"}
 
 
 def test_the_largest_number_is_one_of_a_block(store: Store) -> None:
     last = (1 << 63) - 1
     store.insert([event(last, tweet_id=1)])
-    (account,) = store.accounts()
+    (account,) = told(store)
     assert list(account.blocks) == [last // BLOCK]
 
 
@@ -91,7 +125,17 @@ def test_buckets_tell_new_tweets_from_known_ones_and_leave_out_late_ones(store: 
     start = 1772359200
     assert store.buckets(0) == {start: Bucket(new=2, known=1), start + 5: Bucket(new=0, known=1)}
     assert store.buckets(start + 5) == {start + 5: Bucket(new=0, known=1)}
-    assert store.accounts()[0].late == 1
+    assert told(store)[0].late == 1
+
+
+def test_a_repeated_event_is_none_that_may_be_ranked_once_more(store: Store) -> None:
+    at = {"created_at": "2026-03-01T10:00:00.000Z"}
+    replayed = [event(0, "again", 1, **at), event(1, "again", 2, **at)]
+    store.insert([event(0, **at), event(1, **at), event(1, **at)])
+    store.insert([event(2, **at), event(0, **at), *replayed, replayed[1], event(2, **at)])
+    store.insert([event(2, **at)])
+    assert list(store.buckets(0).values()) == [Bucket(new=3, known=2)]
+    assert {account.run: account.repeated for account in told(store)} == {"r": 4, "again": 1}
 
 
 def test_old_buckets_go(store: Store) -> None:
@@ -115,13 +159,17 @@ def test_it_is_what_sets_would_hold(
             numbers = sets.setdefault(run, set())
             repeated += seq in numbers
             numbers.add(seq)
-    accounts = store.accounts()
-    assert {account.run: seen(account) for account in accounts} == sets
-    assert sum(account.repeated for account in accounts) == repeated
+    found = told(store)
+    assert {account.run: seen(account) for account in found} == sets
+    assert sum(account.repeated for account in found) == repeated
 
 
 def test_a_block_is_complete_with_its_last_number() -> None:
     all_but_one, again = merged(EMPTY, np.arange(1, BLOCK))
-    assert (all_but_one[0], again) == (0b11111110, 0)
-    assert merged(all_but_one, np.array([0, 1])) == (COMPLETE, 1)
-    assert merged(COMPLETE, np.array([7, 7])) == (COMPLETE, 2)
+    assert (all_but_one[0], again.any()) == (0b11111110, False)
+    for block, places, expected in [
+        (all_but_one, [0, 1, 0], [False, True, True]), (COMPLETE, [7, 7], [True, True]), (EMPTY, [7, 7], [False, True]),
+    ]:
+        found, again = merged(block, np.array(places))
+        assert again.tolist() == expected
+        assert (found == COMPLETE) == (block != EMPTY)

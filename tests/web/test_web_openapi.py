@@ -70,6 +70,9 @@ def resolve(reference: str, spec: dict[str, Any]) -> dict[str, Any]:
     ("/api/v1/trending?window=1h", 503),
     ("/api/v1/trending?window=2h", 400),
     ("/api/v1/pipeline", 200),
+    ("/api/v1/pipeline/history", 200),
+    ("/api/v1/failures", 200),
+    ("/api/v1/experiments", 200),
     ("/api/v1/ledger", 200),
     ("/api/v1/processes", 200),
     ("/api/v1/search?q=football", 503),
@@ -100,7 +103,8 @@ def test_the_check_can_fail(client: FlaskClient, spec: dict, ranking: dict) -> N
 def test_everything_is_described(spec: dict) -> None:
     read = {
         "/api/v1/trending", "/api/v1/hashtag/course", "/api/v1/hashtag/posts", "/api/v1/search", "/api/v1/pipeline",
-        "/api/v1/streams", "/api/v1/ledger", "/api/v1/processes", "/api/v1/events", "/healthz", "/readyz", "/metrics",
+        "/api/v1/pipeline/history", "/api/v1/failures", "/api/v1/streams", "/api/v1/ledger", "/api/v1/processes",
+        "/api/v1/events", "/api/v1/experiments", "/api/v1/experiments/{name}", "/healthz", "/readyz", "/metrics",
     }
     assert {path: set(operations) for path, operations in spec["paths"].items()} == {
         **{path: {"get"} for path in read}, "/api/v1/tweets": {"post"},

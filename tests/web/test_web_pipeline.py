@@ -9,9 +9,9 @@ from flask.testing import FlaskClient
 from redis import Redis
 
 from common.settings import Settings
-from common.telemetry import durability, retention
+from common.telemetry import durability, history, retention
 from common.telemetry.reports import StageTelemetry, fold_ended
-from common.telemetry.stages import newest_source, read_stages
+from common.telemetry.stages import newest_source, read_stages, readings
 from common.tweets import STAGES, Reader, SourceKind
 from web.pipeline import STAGE_OF
 
@@ -178,3 +178,20 @@ def test_metrics_without_redis(lonely: FlaskClient) -> None:
     assert response.status_code == 200
     assert "murmur_redis_up 0.0" in response.text
     assert "stage=" not in response.text
+
+
+def test_the_stage_that_limits_is_named_since_when_it_does(
+    client: FlaskClient, settings: Settings, redis: Redis
+) -> None:
+    now = time.time()
+    sent = [int((now - 20) * 1e6), int(now * 1e6)]
+    for stage, completed in (("published", sent), ("enriched", sent), ("searchable", sent[:1])):
+        telemetry = StageTelemetry(settings.redis_address, settings.redis_prefix, stage, "0")
+        telemetry.record(completed)
+        telemetry.close()
+    found = client.get("/api/v1/pipeline").json["limiting"]
+    assert (found["stage"], found["trend"]) == ("searchable", "steady")
+    slot = now // history.EVERY_S * history.EVERY_S - history.EVERY_S
+    history.write(redis, settings.redis_prefix, slot, readings(read_stages(redis, settings.redis_prefix, now), now))
+    found = client.get("/api/v1/pipeline").json["limiting"]
+    assert datetime.fromisoformat(found["since"]).timestamp() == slot

@@ -8,6 +8,18 @@ export type RankedHashtag = Schemas['Ranking.RankedHashtag']
 export type Ledger = Schemas['Ledger']
 export type Pipeline = Schemas['Pipeline']
 export type Stage = Schemas['Pipeline.Stage']
+export type Limiting = Schemas['Pipeline.Limiting']
+export type PipelineHistory = Schemas['History']
+export type HistoryPoint = Schemas['History.HistoryPoint']
+export type Failures = Schemas['Failures']
+export type Failure = Schemas['Failures.Failure']
+export type FailureKind = Failure['kind']
+export type Experiment = Schemas['Experiments.Experiment']
+export type ExperimentDetail = Schemas['ExperimentDetail']
+export type Processes = Schemas['Processes']
+export type Process = Schemas['Processes.Process']
+export type StreamEvents = Schemas['StreamEvents']
+export type StreamName = StreamEvents['stream']
 export type SearchResult = Schemas['SearchResult']
 export type Hit = Schemas['SearchResult.FoundTweet']
 export type Post = Schemas['HashtagPosts.Post']
@@ -50,8 +62,32 @@ export function fetchPipeline(signal?: AbortSignal): Promise<Pipeline> {
   return get<Pipeline>('/pipeline', {}, signal)
 }
 
+export function fetchHistory(signal?: AbortSignal): Promise<PipelineHistory> {
+  return get<PipelineHistory>('/pipeline/history', {}, signal)
+}
+
+export function fetchFailures(signal?: AbortSignal): Promise<Failures> {
+  return get<Failures>('/failures', {}, signal)
+}
+
+export function fetchProcesses(signal?: AbortSignal): Promise<Processes> {
+  return get<Processes>('/processes', {}, signal)
+}
+
+export function fetchStream(stream: StreamName, signal?: AbortSignal): Promise<StreamEvents> {
+  return get<StreamEvents>('/streams', { stream }, signal)
+}
+
 export function fetchLedger(signal?: AbortSignal): Promise<Ledger> {
   return get<Ledger>('/ledger', {}, signal)
+}
+
+export async function fetchExperiments(signal?: AbortSignal): Promise<Experiment[]> {
+  return (await get<Schemas['Experiments']>('/experiments', {}, signal)).experiments
+}
+
+export function fetchExperiment(id: string, signal?: AbortSignal): Promise<ExperimentDetail> {
+  return get<ExperimentDetail>(`/experiments/${encodeURIComponent(id)}`, {}, signal)
 }
 
 /** `narrowing`: other parameters of the search. */
@@ -75,8 +111,8 @@ function get<Body>(path: string, parameters: Record<string, string>, signal?: Ab
 }
 
 /** Raises ApiError, and what `fetch` raises where `init.signal` ends it. */
-export async function request<Body>(url: string, init: RequestInit): Promise<Body> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+export async function request<Body>(url: string, init: RequestInit, timeoutMs = TIMEOUT_MS): Promise<Body> {
+  const timeout = AbortSignal.timeout(timeoutMs)
   let response: Response
   try {
     response = await fetch(url, {

@@ -105,6 +105,192 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Which rates were tried, and which were sustained */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The newest first, 500 at most */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Experiments"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One experiment: what was asked, and what was found */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path: {
+                    /** @description the `id` in the list */
+                    name: string;
+                };
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The experiment */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["ExperimentDetail"];
+                    };
+                };
+                /** @description There is none of that id */
+                404: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["HTTPError"];
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was killed or held up on purpose, and how long it took to recover */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The newest first */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["Failures"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds */
+                503: {
+                    headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/hashtag/course": {
         parameters: {
             query?: never;
@@ -366,6 +552,71 @@ export interface paths {
                     };
                     content: {
                         "application/json": components["schemas"]["Pipeline"];
+                    };
+                };
+                /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
+                421: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description A dependency does not answer, or has nothing yet: come back after `Retry-After` seconds */
+                503: {
+                    headers: {
+                        /** @description seconds to wait */
+                        "Retry-After"?: number;
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+                /** @description Whatever else HTTP knows, such as 405 and 431, is a problem as well */
+                default: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/problem+json": components["schemas"]["Problem"];
+                    };
+                };
+            };
+        };
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/pipeline/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the stages did in the last 15 minutes */
+        get: {
+            parameters: {
+                query?: never;
+                header?: never;
+                path?: never;
+                cookie?: never;
+            };
+            requestBody?: never;
+            responses: {
+                /** @description The points */
+                200: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content: {
+                        "application/json": components["schemas"]["History"];
                     };
                 };
                 /** @description Asked under a Host name that the setting `allowed_hosts` does not list */
@@ -1069,6 +1320,266 @@ export interface components {
             tweets: number | null;
         };
         /**
+         * ExperimentDetail
+         * @description The same, with everything that was asked and found.
+         */
+        ExperimentDetail: {
+            /** Backlog */
+            backlog: components["schemas"]["ExperimentDetail.Backlog"][];
+            /**
+             * Backlog At
+             * @description seconds since the interval began, of each sample; of one that runs only the newest
+             */
+            backlog_at: number[];
+            /** Began At */
+            began_at: string | null;
+            /** Command */
+            command: string | null;
+            /**
+             * Commit
+             * @description of the code that ran
+             */
+            commit: string | null;
+            /** Conditions */
+            conditions: components["schemas"]["ExperimentDetail.Condition"][];
+            /**
+             * Cpu Seconds Per 1000
+             * @description by process, for 1,000 tweets
+             */
+            cpu_seconds_per_1000: {
+                [key: string]: number;
+            } | null;
+            /** Durability */
+            durability: string | null;
+            /**
+             * Id
+             * @description the folder, and of several in one file the number
+             */
+            id: string;
+            /**
+             * Idle Cpu
+             * @description share of the machine's CPU time
+             */
+            idle_cpu: number | null;
+            /**
+             * Latency Ms
+             * @description by stage, of the tweets of the interval
+             */
+            latency_ms: components["schemas"]["ExperimentDetail.StageLatency"][];
+            /**
+             * Limited By
+             * @description a stage, `generator` or `host`; null: nothing, or unknown
+             */
+            limited_by: string | null;
+            /** Machine */
+            machine: string | null;
+            /** Middleware */
+            middleware: string | null;
+            /**
+             * Phase
+             * @description what it does now; null: it has ended
+             */
+            phase: string | null;
+            /** Rate Per S */
+            rate_per_s: number | null;
+            /**
+             * Reason
+             * @description why it did not pass; null: it did, or runs
+             */
+            reason: string | null;
+            /**
+             * Reference Ms
+             * @description a fixed piece of work before it: how fast the machine was
+             */
+            reference_ms: number | null;
+            /**
+             * Seconds
+             * @description length of the interval that is judged
+             */
+            seconds: number | null;
+            /**
+             * Settings
+             * @description what was asked, and was in force
+             */
+            settings: components["schemas"]["ExperimentDetail.Setting"][];
+            /** Tweets */
+            tweets: number | null;
+            /**
+             * Verdict
+             * @description broken: it could not be judged, or its file cannot be read; running: now
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "host-saturated" | "generator-limited" | "broken" | "running";
+            /** Workload */
+            workload: string | null;
+        };
+        /**
+         * Backlog
+         * @description Tweets that waited for a stage.
+         */
+        "ExperimentDetail.Backlog": {
+            /** Events */
+            events: number[];
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "published" | "enriched" | "ranked" | "searchable";
+        };
+        /** Condition */
+        "ExperimentDetail.Condition": {
+            /** Figure */
+            figure: string;
+            /**
+             * Holds
+             * @description null: it was not judged
+             */
+            holds: boolean | null;
+            /** Name */
+            name: string;
+        };
+        /** Setting */
+        "ExperimentDetail.Setting": {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string | null;
+        };
+        /**
+         * StageLatency
+         * @description From the moment at which a tweet was meant to be sent, in ms; null: so many had not come, or it is not known.
+         */
+        "ExperimentDetail.StageLatency": {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "published" | "enriched" | "ranked" | "searchable";
+            /** P50 */
+            p50: number | null;
+            /** P95 */
+            p95: number | null;
+            /** P99 */
+            p99: number | null;
+        };
+        /** Experiments */
+        Experiments: {
+            /** Experiments */
+            experiments: components["schemas"]["Experiments.Experiment"][];
+        };
+        /**
+         * Experiment
+         * @description One rate and one verdict; null where unknown, never 0.
+         */
+        "Experiments.Experiment": {
+            /** Began At */
+            began_at: string | null;
+            /**
+             * Commit
+             * @description of the code that ran
+             */
+            commit: string | null;
+            /** Durability */
+            durability: string | null;
+            /**
+             * Id
+             * @description the folder, and of several in one file the number
+             */
+            id: string;
+            /**
+             * Latency Ms
+             * @description by stage, of the tweets of the interval
+             */
+            latency_ms: components["schemas"]["Experiments.StageLatency"][];
+            /**
+             * Limited By
+             * @description a stage, `generator` or `host`; null: nothing, or unknown
+             */
+            limited_by: string | null;
+            /** Machine */
+            machine: string | null;
+            /** Middleware */
+            middleware: string | null;
+            /** Rate Per S */
+            rate_per_s: number | null;
+            /**
+             * Reason
+             * @description why it did not pass; null: it did, or runs
+             */
+            reason: string | null;
+            /**
+             * Seconds
+             * @description length of the interval that is judged
+             */
+            seconds: number | null;
+            /**
+             * Verdict
+             * @description broken: it could not be judged, or its file cannot be read; running: now
+             * @enum {string}
+             */
+            verdict: "pass" | "fail" | "host-saturated" | "generator-limited" | "broken" | "running";
+            /** Workload */
+            workload: string | null;
+        };
+        /**
+         * StageLatency
+         * @description From the moment at which a tweet was meant to be sent, in ms; null: so many had not come, or it is not known.
+         */
+        "Experiments.StageLatency": {
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "published" | "enriched" | "ranked" | "searchable";
+            /** P50 */
+            p50: number | null;
+            /** P95 */
+            p95: number | null;
+            /** P99 */
+            p99: number | null;
+        };
+        /**
+         * Failures
+         * @description The newest first, 100 at most.
+         */
+        Failures: {
+            /** Failures */
+            failures: components["schemas"]["Failures.Failure"][];
+        };
+        /**
+         * Failure
+         * @description One failure; null where its kind has none, or it is not known yet.
+         */
+        "Failures.Failure": {
+            /**
+             * Back After S
+             * @description when a killed process did its work again, from the beginning
+             */
+            back_after_s: number | null;
+            /**
+             * Began At
+             * Format: date-time
+             */
+            began_at: string;
+            /**
+             * Caught Up After S
+             * @description when all stages had caught up, from the beginning, or of what lasts from its end
+             */
+            caught_up_after_s: number | null;
+            /**
+             * Ended At
+             * @description end of what lasts, which may be to come; null: it only happens, as kill and flush-cache do
+             */
+            ended_at: string | null;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "kill" | "pause" | "slow" | "flush-cache" | "fill-disk";
+            /** Process */
+            process: string;
+        };
+        /**
          * HashtagPosts
          * @description What the newest tweets hold of a hashtag.
          */
@@ -1151,6 +1662,63 @@ export interface components {
              * @description tweets that have both
              */
             tweets: number;
+        };
+        /**
+         * History
+         * @description In order of time. Points may be missing: nobody told them then.
+         */
+        History: {
+            /**
+             * Every S
+             * @description seconds from point to point
+             */
+            every_s: number;
+            /** Points */
+            points: components["schemas"]["History.HistoryPoint"][];
+        };
+        /** HistoryPoint */
+        "History.HistoryPoint": {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Stages */
+            stages: components["schemas"]["History.HistoryStage"][];
+        };
+        /**
+         * HistoryStage
+         * @description One stage at one moment; null where it was unknown, never 0.
+         */
+        "History.HistoryStage": {
+            /** Lag Events */
+            lag_events: number | null;
+            /** Lag Seconds */
+            lag_seconds: number | null;
+            latency_ms: components["schemas"]["History.Latency"];
+            /**
+             * Name
+             * @enum {string}
+             */
+            name: "published" | "enriched" | "ranked" | "searchable";
+            /** Rate Per S */
+            rate_per_s: number | null;
+        };
+        /**
+         * Latency
+         * @description From the moment at which a tweet was meant to be sent, over the last 30 s, in ms; null: nothing came.
+         */
+        "History.Latency": {
+            /** P50 */
+            p50: number | null;
+            /** P95 */
+            p95: number | null;
+            /** P99 */
+            p99: number | null;
+        };
+        HTTPError: {
+            detail?: Record<string, never>;
+            message?: string;
         };
         /**
          * Ledger
@@ -1247,6 +1815,8 @@ export interface components {
              * @description true: the running server says so; false: that is what it was configured with; null: unknown
              */
             durability_asked: boolean | null;
+            /** @description of several, the first whose own lag grows, or else the one with the largest; null: none has to wait */
+            limiting: components["schemas"]["Pipeline.Limiting"] | null;
             /**
              * Middleware
              * @description the stream store in use
@@ -1291,6 +1861,29 @@ export interface components {
             p95: number | null;
             /** P99 */
             p99: number | null;
+        };
+        /**
+         * Limiting
+         * @description The stage that the others wait for: it adds 2 s or more to the lag of the one before it.
+         */
+        "Pipeline.Limiting": {
+            /**
+             * Since
+             * Format: date-time
+             * @description in steps of 5 s, and not before the history begins
+             */
+            since: string;
+            /**
+             * Stage
+             * @enum {string}
+             */
+            stage: "published" | "enriched" | "ranked" | "searchable";
+            /**
+             * Trend
+             * @description what became of the lag that it adds in the last 10 s
+             * @enum {string}
+             */
+            trend: "better" | "worse" | "steady";
         };
         /**
          * Stage
@@ -1681,10 +2274,19 @@ type ReadonlyArray<T> = [
 export const pathsApiV1EventsGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/events"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
 export const pathsApiV1StreamsGetParametersQueryStreamValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/streams"]["get"]["parameters"]["query"]["stream"]> = ["tweets-raw", "tweets-enriched", "tweets-rejected", "hashtag-counts"];
 export const pathsApiV1TrendingGetParametersQueryWindowValues: ReadonlyArray<FlattenedDeepRequired<paths>["/api/v1/trending"]["get"]["parameters"]["query"]["window"]> = ["1m", "5m", "15m", "1h"];
+export const experimentDetailVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ExperimentDetail"]["verdict"]> = ["pass", "fail", "host-saturated", "generator-limited", "broken", "running"];
+export const experimentDetailBacklogNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ExperimentDetail.Backlog"]["name"]> = ["published", "enriched", "ranked", "searchable"];
+export const experimentDetailStageLatencyNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["ExperimentDetail.StageLatency"]["name"]> = ["published", "enriched", "ranked", "searchable"];
+export const experimentsExperimentVerdictValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Experiments.Experiment"]["verdict"]> = ["pass", "fail", "host-saturated", "generator-limited", "broken", "running"];
+export const experimentsStageLatencyNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Experiments.StageLatency"]["name"]> = ["published", "enriched", "ranked", "searchable"];
+export const failuresFailureKindValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Failures.Failure"]["kind"]> = ["kill", "pause", "slow", "flush-cache", "fill-disk"];
+export const historyHistoryStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["History.HistoryStage"]["name"]> = ["published", "enriched", "ranked", "searchable"];
 export const ledgerStateValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ledger"]["state"]> = ["exact", "differs", "unknown", "off"];
 export const ledgerLedgerStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ledger.LedgerStage"]["name"]> = ["enriched", "ranked", "stored", "indexed"];
 export const pipelineDurabilityAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["durability"]> = ["page-cache", "fsync"];
 export const pipelineSource_kindAnyOf0Values: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline"]["source_kind"]> = ["live", "pushed", "recorded", "invented"];
+export const pipelineLimitingStageValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline.Limiting"]["stage"]> = ["published", "enriched", "ranked", "searchable"];
+export const pipelineLimitingTrendValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline.Limiting"]["trend"]> = ["better", "worse", "steady"];
 export const pipelineStageNameValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pipeline.Stage"]["name"]> = ["published", "enriched", "ranked", "searchable"];
 export const pushedRefusalReasonValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Pushed.Refusal"]["reason"]> = ["too-large", "invalid-utf8", "not-json", "not-an-object"];
 export const rankingWindowValues: ReadonlyArray<FlattenedDeepRequired<components>["schemas"]["Ranking"]["window"]> = ["1m", "5m", "15m", "1h"];

@@ -14,7 +14,7 @@ function told(
 ) {
   const pipeline = {
     middleware: 'kafka', stages: [], replicas, source: 'x', source_kind: 'live' as const, source_ended_at: null,
-    source_problem: null, ...known,
+    source_problem: null, limiting: null, ...known,
   }
   const wrapper = mount(AppHeader, {
     props: { view: '/', window: '5m', connection: 'streaming', paused: false, pipeline, receivedAt: null },

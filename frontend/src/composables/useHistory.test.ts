@@ -9,7 +9,7 @@ beforeEach(() => sessionStorage.clear())
 
 const body = (rate: number | null): Pipeline => ({
   middleware: 'pravega', durability: 'fsync', durability_asked: false, replicas: 1, source: null,
-  source_kind: null, source_ended_at: null, source_problem: null,
+  source_kind: null, source_ended_at: null, source_problem: null, limiting: null,
   stages: [{
     name: 'published', rate_per_s: rate, lag_events: 0, lag_seconds: 0,
     latency_ms: { p50: 1, p95: 2, p99: 3 }, retention_used: null,

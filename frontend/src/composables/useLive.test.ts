@@ -23,7 +23,7 @@ class FakeEventSource extends EventTarget {
 const ranking = (window: Window, tweets = 1) => ({ window, as_of: '2026-11-21T12:00:00Z', tweets, hashtags: [] })
 const pipeline = {
   middleware: 'pravega', durability: 'fsync', durability_asked: false, replicas: 1, source: null,
-  source_kind: null, source_ended_at: null, source_problem: null,
+  source_kind: null, source_ended_at: null, source_problem: null, limiting: null,
   stages: [],
 }
 const ledger = {

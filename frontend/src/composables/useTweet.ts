@@ -1,4 +1,4 @@
-import { computed, onScopeDispose, reactive, ref, watch } from 'vue'
+import { onScopeDispose, reactive, ref, watch } from 'vue'
 import { ApiError, fetchSearch, MAX_QUERY, type Pipeline, type StageName } from '@/api/client'
 import { postTweet } from '@/api/control'
 import type { Panel } from '@/composables/useLive'
@@ -18,23 +18,30 @@ export function useTweet(pipeline: Panel<Pipeline>) {
   const problem = ref<string | null>(null)
   /** When it was seen to have passed each stage, ms. */
   const passedAt = reactive<Partial<Record<StageName, number>>>({})
-  const isUnderway = computed(() => passedAt.published !== undefined && passedAt.searchable === undefined)
+  const isSending = ref(false)
   let id = ''
+  let isGone = false
   let looking: ReturnType<typeof setTimeout> | undefined
 
   async function send() {
     clearTimeout(looking)
     for (const name of Object.keys(passedAt) as StageName[]) delete passedAt[name]
+    id = ''
     problem.value = null
     sentAt.value = Date.now()
+    isSending.value = true
     const sent = text.value
     try {
-      id = (await postTweet(sent)).id
+      const published = await postTweet(sent)
+      if (isGone) return
+      id = published.id
       passedAt.published = Date.now()
       looking = setTimeout(() => void look(id, sent), LOOK_MS)
     } catch (error) {
       sentAt.value = null
-      problem.value = error instanceof ApiError ? error.message : String(error)
+      problem.value = notPublished(error)
+    } finally {
+      isSending.value = false
     }
   }
 
@@ -59,7 +66,15 @@ export function useTweet(pipeline: Panel<Pipeline>) {
   })
   onScopeDispose(() => {
     clearTimeout(looking)
+    isGone = true
     id = ''
   })
-  return { text, sentAt, passedAt, problem, isUnderway, send }
+  return { text, sentAt, passedAt, problem, isSending, send }
+}
+
+/** A refusal says that it was not; whatever else happened may have been behind the publishing. */
+function notPublished(error: unknown): string {
+  const reason = error instanceof ApiError ? error.message : String(error)
+  const isRefused = error instanceof ApiError && error.status >= 400 && error.status < 500
+  return isRefused ? `Not published: ${reason}` : `It may not have been published: ${reason}`
 }

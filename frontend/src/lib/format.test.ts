@@ -1,12 +1,14 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest'
 import {
-  formatAgo, formatCount, formatDuration, formatExact, formatMilliseconds, formatRate, formatSeconds, formatShare,
-  UNKNOWN,
+  formatAgo, formatBytes, formatCount, formatDuration, formatExact, formatMilliseconds, formatRate, formatSeconds,
+  formatShare, UNKNOWN,
 } from '@/lib/format'
 
 describe('numbers', () => {
-  it.each([formatCount, formatRate, formatSeconds, formatMilliseconds])('tell unknown from zero: %o', (format) => {
+  it.each([
+    formatBytes, formatCount, formatRate, formatSeconds, formatMilliseconds,
+  ])('tell unknown from zero: %o', (format) => {
     expect(format(null)).toBe(UNKNOWN)
     expect(format(0)).toMatch(/^0/)
   })
@@ -14,6 +16,10 @@ describe('numbers', () => {
   it('shorten large counts only', () => {
     expect(formatCount(9_999)).toBe('9,999')
     expect(formatCount(21_340)).toBe('21.3K')
+  })
+
+  it('tell memory in two units', () => {
+    expect([formatBytes(219e6), formatBytes(2.14e9)]).toEqual(['219 MB', '2.1 GB'])
   })
 
   it('never show a small rate as zero', () => {

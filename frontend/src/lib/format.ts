@@ -32,6 +32,12 @@ export function formatMilliseconds(milliseconds: number | null): string {
   return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : formatSeconds(milliseconds / 1000)
 }
 
+/** In MB or GB of a thousand. */
+export function formatBytes(bytes: number | null): string {
+  if (bytes === null) return UNKNOWN
+  return bytes < 1e9 ? `${Math.round(bytes / 1e6)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+}
+
 /** Share of a whole, 0 to 1, in percent. */
 export function formatShare(share: number): string {
   const percent = share * 100

@@ -1,7 +1,7 @@
 // @vitest-environment node
 import { describe, expect, it } from 'vitest'
 import type { Stage, StageName } from '@/api/client'
-import { bottleneckOf, stateOf, trendOf } from '@/lib/pressure'
+import { stateOf } from '@/lib/pressure'
 
 function stage(
   name: StageName, lag_seconds: number | null, rate_per_s: number | null = 100, lag_events: number | null = 0,
@@ -29,24 +29,5 @@ describe('pressure', () => {
   it('blames a stage only for the lag that it adds', () => {
     const stages = [stage('published', 0), stage('enriched', 12), stage('ranked', 12.5), stage('searchable', 13)]
     expect(stages.map((each) => stateOf(each, stages).pressure)).toEqual(['ok', 'behind', 'ok', 'ok'])
-    expect(bottleneckOf(stages)?.name).toBe('enriched')
-  })
-
-  it('names no bottleneck while all keep up', () => {
-    expect(bottleneckOf([stage('published', 0), stage('enriched', 0.4), stage('ranked', null)])).toBeNull()
-  })
-})
-
-describe('trend of a lag', () => {
-  const line = (slope: number) => Array.from({ length: 20 }, (_, s) => [s * 1000, 10 + slope * s] as const)
-
-  it('is told by its slope', () => {
-    expect(trendOf(line(0.5))).toBe('getting worse')
-    expect(trendOf(line(-0.3))).toBe('getting better')
-    expect(trendOf(line(0))).toBe('steady')
-  })
-
-  it('is not told from a few points', () => {
-    expect(trendOf(line(1).slice(0, 3))).toBeNull()
   })
 })

@@ -1,7 +1,6 @@
 import type { Stage, StageName } from '@/api/client'
 
 export type Pressure = 'ok' | 'behind' | 'stalled' | 'unknown'
-export type Trend = 'getting better' | 'steady' | 'getting worse'
 
 export interface StageState {
   pressure: Pressure
@@ -11,9 +10,8 @@ export interface StageState {
   ownLagSeconds: number | null
 }
 
-export const BEHIND_SECONDS = 2
+const BEHIND_SECONDS = 2
 const FULL_SECONDS = 30
-const STEADY_SECONDS_PER_SECOND = 0.02
 
 /** *ranked* and *searchable* both follow *enriched*. */
 const PREDECESSOR: Partial<Record<StageName, StageName>> = {
@@ -33,31 +31,4 @@ export function stateOf(stage: Stage, stages: Stage[]): StageState {
     return { pressure: 'stalled', level: 1, ownLagSeconds: own }
   }
   return { pressure: own >= BEHIND_SECONDS ? 'behind' : 'ok', level, ownLagSeconds: own }
-}
-
-/** The stage that adds most lag, if it adds enough to matter. */
-export function bottleneckOf(stages: Stage[]): Stage | null {
-  const added = stages
-    .map((stage) => ({ stage, own: stateOf(stage, stages).ownLagSeconds ?? 0 }))
-    .filter(({ own }) => own >= BEHIND_SECONDS)
-    .sort((a, b) => b.own - a.own)
-  return added[0]?.stage ?? null
-}
-
-/** Direction of a lag over [time in ms, seconds] points, by regression; null with too few of them. */
-export function trendOf(points: (readonly [number, number])[]): Trend | null {
-  if (points.length < 5) return null
-  const n = points.length
-  const meanTime = points.reduce((sum, [time]) => sum + time, 0) / n
-  const meanLag = points.reduce((sum, [, lag]) => sum + lag, 0) / n
-  let covariance = 0
-  let variance = 0
-  for (const [time, lag] of points) {
-    covariance += (time - meanTime) * (lag - meanLag)
-    variance += (time - meanTime) ** 2
-  }
-  if (variance === 0) return null
-  const slope = (covariance / variance) * 1000
-  if (Math.abs(slope) < STEADY_SECONDS_PER_SECOND) return 'steady'
-  return slope < 0 ? 'getting better' : 'getting worse'
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from audit.live.numbers import Numbers, count
+from audit.live.numbers import Numbers, Tally
 from search.accounts import BLOCK, COMPLETE
 
 
@@ -13,9 +13,9 @@ def test_a_number_that_comes_again_is_one() -> None:
     numbers.add([5, 5, BLOCK, 3])
     numbers.add([3, 2 * BLOCK])
     assert numbers.size == 4
-    assert count(3 * BLOCK, 0, numbers.blocks) == 4
-    assert count(BLOCK + 1, 0, numbers.blocks) == 3
-    assert count(5, 0, numbers.blocks) == 1
+    assert Tally().below(3 * BLOCK, 0, numbers.blocks, {}) == 4
+    assert Tally().below(BLOCK + 1, 0, numbers.blocks, {}) == 3
+    assert Tally().below(5, 0, numbers.blocks, {}) == 1
 
 
 def test_what_is_in_any_of_the_sets_counts_once_and_only_below_the_end() -> None:
@@ -27,7 +27,26 @@ def test_what_is_in_any_of_the_sets_counts_once_and_only_below_the_end() -> None
     everything = left | right | set(range(2 * BLOCK)) | set(range(6 * BLOCK, 7 * BLOCK))
     for end in (0, 1, BLOCK, 2 * BLOCK + 77, 5 * BLOCK, 6 * BLOCK + 5, 9 * BLOCK):
         expected = sum(number < end for number in everything)
-        assert count(end, 2, {**one.blocks, 6: COMPLETE}, other.blocks) == expected, end
+        assert Tally().below(end, 2, {**one.blocks, 6: COMPLETE}, other.blocks) == expected, end
+
+
+def test_a_tally_that_is_asked_again_counts_as_a_new_one() -> None:
+    chosen, tally, one, other = random.Random(7), Tally(), Numbers(), Numbers()
+    end = 0
+    for _ in range(300):
+        end += chosen.randrange(2 * BLOCK)
+        one.add([number for number in range(max(0, end - 3 * BLOCK), end) if chosen.random() < 0.999])
+        other.add([chosen.randrange(end + 1) for _ in range(chosen.randrange(50))])
+        for below in (chosen.randrange(end + 1), end):
+            assert tally.below(below, 0, one.blocks, other.blocks) == Tally().below(below, 0, one.blocks, other.blocks)
+
+
+def test_what_is_complete_between_both_is_not_looked_at_again() -> None:
+    tally, one, other = Tally(), Numbers(), Numbers()
+    one.add([number for number in range(50 * BLOCK) if number % BLOCK != 7])
+    other.add(range(7, 50 * BLOCK, BLOCK))
+    assert tally.below(50 * BLOCK, 0, one.blocks, other.blocks) == 50 * BLOCK
+    assert tally.below(50 * BLOCK, 0, {}, {}) == 50 * BLOCK
 
 
 def test_a_block_that_is_full_is_known_to_be() -> None:

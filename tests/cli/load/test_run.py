@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -25,14 +26,12 @@ def test_an_interval_is_judged_before_its_latencies_are_dropped() -> None:
 
 
 def test_an_experiment_that_breaks_has_the_status_of_what_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail() -> None:
+    def fail(*_: Any) -> None:
         raise GeneratorFailed("a generator ended:\nno tweets")
 
     monkeypatch.setattr(options, "known", lambda instance: None)
     monkeypatch.setattr(command, "running", lambda settings: nullcontext(SimpleNamespace(settings=None)))
-    monkeypatch.setattr(command, "check_disk", lambda *_: None)
-    monkeypatch.setattr(command, "ensure_warm", lambda *_: None)
-    monkeypatch.setattr(command, "Experiment", lambda *_: SimpleNamespace(run=fail))
+    monkeypatch.setattr(command, "measure", fail)
     result = CliRunner().invoke(command.run, ["--rate", "100", "--json"])
     assert result.exit_code == 3
     assert json.loads(result.output) == {"verdict": "broken", "reason": "a generator ended:\nno tweets"}

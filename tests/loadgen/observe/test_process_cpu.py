@@ -25,6 +25,15 @@ def test_what_ended_children_used_counts() -> None:
     assert 0.3 <= used["it"] < 2
 
 
+def test_what_an_experiment_uses_is_not_of_the_process_that_has_started_it() -> None:
+    look = ("import os, subprocess, sys\nfrom loadgen.observe.process_cpu import cpu_seconds\n"
+            "sum(range(10**7))\nchild = subprocess.Popen(['sleep', '9'])\n"
+            "print(sorted(cpu_seconds({'it': os.getppid()})))\nchild.kill()\n")
+    parent = ["sh", "-c", '"$@"; true', "sh"]
+    found = subprocess.run([*parent, sys.executable, "-c", look], capture_output=True, check=True)
+    assert found.stdout.split() == [b"['it']"]
+
+
 def test_a_child_with_another_program_appears_by_its_name() -> None:
     process = subprocess.Popen(["sh", "-c", "tail -f /dev/null & sleep 0.2; echo; wait"], stdout=subprocess.PIPE,
                                process_group=0)

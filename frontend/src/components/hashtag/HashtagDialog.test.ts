@@ -44,7 +44,7 @@ async function dialog(hashtag: string, bodies: Partial<typeof known> = known, st
   return wrapper
 }
 
-it('shows course, neighbours and newest tweets, and asks for another hashtag that is chosen', async () => {
+it('shows the course, what stands beside, the newest tweets, and asks for another that is chosen', async () => {
   const wrapper = await dialog('x')
   expect(wrapper.get('dialog').attributes()).toHaveProperty('open')
   expect(wrapper.get('figcaption').text()).toContain('2 tweets, 5.0 % of all; most within 30 s: 2')
