@@ -60,7 +60,7 @@ def of_tag(store: Store, tag: str, related: int, newest: int) -> TagPosts:
     with database():
         last = store.newest_position()
         first = max(store.oldest_position(), last - ROWS + 1)
-        found = store.tagged(Filters(tag=tag), first, ROWS)
+        found = store.tagged(Filters(tag=tag), first, ROWS).tweets
         shown = store.get([tweet.tweet_id for tweet in found[:newest]])
     beside = Counter(other for tweet in found for other in tweet.hashtags if other != tag)
     posts = [post(row) for tweet in found[:newest] if (row := shown.get(tweet.tweet_id)) and not row.forgotten]

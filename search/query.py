@@ -102,7 +102,7 @@ class TweetSearch:
             kept_from = self._index.horizon(newest)
             first = max(kept_from, newest - TAGGED_ROWS + 1)
             found = self._store.tagged(filters, first, MOST_TAGGED)
-        return [tweet.tweet_id for tweet in found], first > kept_from or len(found) >= MOST_TAGGED
+        return [tweet.tweet_id for tweet in found.tweets], first > kept_from or not found.complete
 
 
 class Spent:

@@ -36,7 +36,6 @@ from search.table import (
     row_of,
     tweets,
 )
-from search.tagged import Tagged
 
 IDS_PER_QUERY = 10_000
 POSITIONS_PER_QUERY = 20_000
@@ -162,9 +161,8 @@ class Store:
         with self._connection() as connection:
             return {row.tweet_id: row for row in _by_ids(connection, select(tweets), list(ids))}
 
-    def tagged(self, filters: Filters, first: int, most: int) -> list[Tagged]:
-        """The newest `most` tweets at position `first` or later that pass the filters, the hashtag first of all; newest
-        first. Reads that many rows: see search.tagged."""
+    def tagged(self, filters: Filters, first: int, most: int) -> tagged.Found:
+        """The newest `most` tweets at position `first` or later that pass the filters, the hashtag first of all."""
         with self._connection() as connection:
             return tagged.read(connection, filters, first, most)
 

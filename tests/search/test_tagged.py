@@ -7,16 +7,27 @@ from datetime import UTC, datetime
 import pytest
 
 from search.filters import Filters
+from search.store import Store
 from tests.search.conftest import MakeStore
 from tests.search.samples import tweet
+
+
+def ids(store: Store, filters: Filters, first: int = 1, most: int = 10) -> list[int]:
+    return [each.tweet_id for each in store.tagged(filters, first, most).tweets]
 
 
 def test_the_newest_come_first_and_no_more_than_wanted(make_store: MakeStore) -> None:
     store = make_store()
     store.insert([tweet(n, hashtags=["even", "all"] if n % 2 == 0 else ["all"]) for n in range(1, 11)])
-    assert [each.tweet_id for each in store.tagged(Filters(tag="even"), 1, 3)] == [10, 8, 6]
-    assert [each.tweet_id for each in store.tagged(Filters(tag="even"), 5, 100)] == [10, 8, 6]
-    assert store.tagged(Filters(tag="even"), 1, 1)[0].hashtags == ["even", "all"]
+    assert ids(store, Filters(tag="even"), 1, 3) == [10, 8, 6]
+    assert ids(store, Filters(tag="even"), 5, 100) == [10, 8, 6]
+    assert store.tagged(Filters(tag="even"), 1, 1).tweets[0].hashtags == ["even", "all"]
+
+
+def test_it_tells_whether_there_are_others(make_store: MakeStore) -> None:
+    store = make_store()
+    store.insert([tweet(n, hashtags=["a"]) for n in range(1, 4)])
+    assert [store.tagged(Filters(tag="a"), 1, most).complete for most in (2, 3)] == [False, True]
 
 
 @pytest.mark.parametrize("hashtag", [
@@ -26,13 +37,13 @@ def test_any_hashtag_is_found_and_none_that_only_looks_like_it(make_store: MakeS
     store = make_store()
     store.insert([tweet(1, hashtags=["other", hashtag]), tweet(2, hashtags=[hashtag + "s", "s" + hashtag]),
                   tweet(3, hashtags=[]), tweet(4, hashtags=["anything", "else"])])
-    assert [each.tweet_id for each in store.tagged(Filters(tag=hashtag), 1, 10)] == [1]
+    assert ids(store, Filters(tag=hashtag)) == [1]
 
 
 def test_what_stands_between_two_hashtags_is_none(make_store: MakeStore) -> None:
     store = make_store()
     store.insert([tweet(1, hashtags=["a", "b"]), tweet(2, hashtags=[","])])
-    assert [each.tweet_id for each in store.tagged(Filters(tag=","), 1, 10)] == [2]
+    assert ids(store, Filters(tag=",")) == [2]
 
 
 def test_the_other_filters_hold_as_well(make_store: MakeStore) -> None:
@@ -43,7 +54,7 @@ def test_the_other_filters_hold_as_well(make_store: MakeStore) -> None:
     ])
 
     def found(**others: object) -> list[int]:
-        return [each.tweet_id for each in store.tagged(Filters(tag="a", **others), 1, 10)]
+        return ids(store, Filters(tag="a", **others))
 
     third = datetime(2026, 3, 1, 10, 3, tzinfo=UTC)
     assert found(lang="de") == [5, 3, 1]
@@ -55,4 +66,4 @@ def test_the_other_filters_hold_as_well(make_store: MakeStore) -> None:
 def test_what_is_forgotten_has_no_hashtag(make_store: MakeStore) -> None:
     store = make_store()
     store.insert([tweet(1, hashtags=["a"]), tweet(2, "", late=True, deletes="tweet", deleted_id=1)])
-    assert store.tagged(Filters(tag="a"), 1, 10) == []
+    assert ids(store, Filters(tag="a")) == []

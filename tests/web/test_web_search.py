@@ -179,7 +179,7 @@ class TestIndexed:
             return client.get("/api/v1/search", query_string={"q": "weather report", "tag": tag}).json
 
         assert ask("a")["bounded"] is False
-        monkeypatch.setattr("search.query.MOST_TAGGED", 2)
+        monkeypatch.setattr("search.query.MOST_TAGGED", 1)
         assert ask("日本")["bounded"] is True
         monkeypatch.setattr("search.query.TAGGED_ROWS", 1)
         body = ask("#A")

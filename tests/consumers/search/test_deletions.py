@@ -61,7 +61,7 @@ def test_what_is_deleted_leaves_index_and_database(make, settings: Settings) -> 
     assert generation(settings) > before
     consumer.handle([post(8, "bob"), account_deletion(104)], place)
     assert visible(settings) == {8}
-    assert {hit["tweet_id"] for hit in TweetSearch.open(settings).search("storm goals", 10)} == {"8"}
+    assert {hit["tweet_id"] for hit in TweetSearch.open(settings).search("storm goals", 10).hits} == {"8"}
 
 
 def test_payloads_of_a_source_and_their_deletions(make, settings: Settings) -> None:

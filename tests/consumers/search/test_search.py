@@ -21,9 +21,11 @@ from consumers.search import Search, index_rows, reconcile
 from search import index as index_module
 from search import milvus_rows
 from search.encoder import Encoder
+from search.filters import Filters
 from search.index import Index, IndexDown
 from search.milvus_rows import WireChanged
-from search.query import DependencyDown, TweetSearch
+from search.posts import DependencyDown
+from search.query import TweetSearch
 from search.store import Store
 from tests.consumers.events import spoilt_json
 from tests.consumers.search.given import TEXTS, events, place, stand_still
@@ -42,17 +44,17 @@ def test_it_does_not_start_with_a_client_that_writes_otherwise(make, monkeypatch
 def test_from_events_to_hits(make, settings: Settings) -> None:
     make().handle(events(0, 1, 2), place)
     tweets = TweetSearch.open(settings)
-    first = tweets.search("goals in the last minutes @somebody https://t.co/x", limit=2)[0]
+    first = tweets.search("goals in the last minutes @somebody https://t.co/x", limit=2).hits[0]
     assert {k: v for k, v in first.items() if k != "distance"} == {
         "tweet_id": "0", "text": "Two goals in the last ten minutes 0", "created_at": "2026-03-01T10:00:00.250Z",
         "author_id": "7", "lang": "en", "hashtags": [], "source": "test", "url": None,
     }
     assert 0 < first["distance"] < 0.5
-    assert tweets.search("sourdough", limit=1)[0]["tweet_id"] == "2"
-    assert len(tweets.search("sourdough", limit=2)) == 2
-    assert tweets.search("sourdough", lang="de") == []
-    assert tweets.search("sourdough", since=datetime(2026, 3, 2, tzinfo=UTC)) == []
-    assert tweets.search("@somebody") == []
+    assert tweets.search("sourdough", limit=1).hits[0]["tweet_id"] == "2"
+    assert len(tweets.search("sourdough", limit=2).hits) == 2
+    assert tweets.search("sourdough", filters=Filters(lang="de")).hits == []
+    assert tweets.search("sourdough", filters=Filters(since=datetime(2026, 3, 2, tzinfo=UTC))).hits == []
+    assert tweets.search("@somebody").hits == []
 
 
 def test_of_equal_vectors_the_exact_text_comes_first(make, settings: Settings) -> None:
@@ -60,7 +62,7 @@ def test_of_equal_vectors_the_exact_text_comes_first(make, settings: Settings) -
     make().handle([to_json(tweet(i, text)) for i, text in enumerate(texts)], place)
     tweets = TweetSearch.open(settings)
     for number, text in enumerate(texts):
-        hit = tweets.search(text, limit=1)[0]
+        hit = tweets.search(text, limit=1).hits[0]
         assert (hit["tweet_id"], hit["distance"]) == (str(number), pytest.approx(0, abs=1e-5))
 
 
@@ -116,7 +118,7 @@ def test_a_batch_that_reached_only_the_database(make, settings: Settings) -> Non
     Store.open(settings).insert([tweet(1, TEXTS[1])])
     make().handle(events(1), place)
     assert list(Index.open(settings).ids()) == [1]
-    assert TweetSearch.open(settings).search(TEXTS[1], 1)[0]["text"] == TEXTS[1]  # the first row stays
+    assert TweetSearch.open(settings).search(TEXTS[1], 1).hits[0]["text"] == TEXTS[1]  # the first row stays
 
 
 def test_reconciling_repairs_both_ways(settings: Settings, encoder: Encoder, monkeypatch) -> None:
@@ -175,7 +177,7 @@ def test_an_index_that_goes_away(make, settings: Settings, milvus: MilvusServer,
         except IndexDown:
             assert time.monotonic() < deadline
     assert sorted(Index.open(settings).ids()) == [1, 2, 3]
-    assert tweets.search(f"{TEXTS[0]} 3", 1)[0]["tweet_id"] == "3"
+    assert tweets.search(f"{TEXTS[0]} 3", 1).hits[0]["tweet_id"] == "3"
 
 
 def test_a_hit_that_left_the_database_is_passed_over(make, settings: Settings) -> None:
@@ -183,8 +185,8 @@ def test_a_hit_that_left_the_database_is_passed_over(make, settings: Settings) -
     tweets = TweetSearch.open(settings)
     with tweets._store._engine.begin() as connection:
         connection.exec_driver_sql("DELETE FROM tweets WHERE tweet_id = 0")
-    assert [hit["tweet_id"] for hit in tweets.search("goals", limit=2)] != []
-    assert "0" not in {hit["tweet_id"] for hit in tweets.search("goals", limit=3)}
+    assert [hit["tweet_id"] for hit in tweets.search("goals", limit=2).hits] != []
+    assert "0" not in {hit["tweet_id"] for hit in tweets.search("goals", limit=3).hits}
 
 
 def test_a_database_that_is_broken_is_named(make, settings: Settings, tmp_path: Path) -> None:
@@ -196,7 +198,7 @@ def test_a_database_that_is_broken_is_named(make, settings: Settings, tmp_path: 
 
 def test_a_hit_tells_its_source_and_where_it_can_be_read(make, settings: Settings) -> None:
     make().handle(events(1, url="https://example.org/1"), place)
-    hit = TweetSearch.open(settings).search(TEXTS[1], 1)[0]
+    hit = TweetSearch.open(settings).search(TEXTS[1], 1).hits[0]
     assert (hit["source"], hit["url"]) == ("test", "https://example.org/1")
 
 
