@@ -26,7 +26,8 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home --uid 1000 murmur \
     # Where state lies, for volumes: what is mounted there for the first time belongs to whom the folder belonged to.
-    && install --directory --owner murmur --group murmur /app /app/.murmur /app/.murmur/instances
+    && install --directory --owner murmur --group murmur /app /app/.murmur /app/.murmur/instances \
+        /app/.murmur/experiments
 WORKDIR /app
 # In a container every server is a host of its own, and what others reach listens beyond loopback.
 ENV MURMUR_BIND_ADDRESS=0.0.0.0 MURMUR_SERVICE_HOSTS=true PYTHONUNBUFFERED=1

@@ -183,7 +183,10 @@ class Settings(Place):
     )
     slow_stage_us: int = Field(0, ge=0, description="µs by which each tweet is slowed there")
 
-    # -- ledger
+    # -- experiments
+    experiments_folder: Path = Field(
+        Path("experiments"), description="where experiments are kept, which the page lists; within `home` or absolute"
+    )
     ledger_in_experiments: bool = Field(
         False, description="whether the ledger goes on while an experiment measures, which then measures it, too"
     )
@@ -277,7 +280,7 @@ class Settings(Place):
     @property
     def experiments_dir(self) -> Path:
         """Results of experiments, a folder each: they outlive the instance that was measured."""
-        return self.home.resolve() / "experiments"
+        return self.home.resolve() / self.experiments_folder
 
     @property
     def jar_dir(self) -> Path:

@@ -87,6 +87,7 @@ class Stack:
             "MURMUR_RANKING_LIMIT": "5000",
             "MURMUR_SEARCH_CACHE_S": "2",
             "MURMUR_SPARK_DRIVER_MEMORY": "1g",  # it is taken at each start, and there are many
+            "MURMUR_EXPERIMENTS_FOLDER": f"instances/{instance}/experiments",  # which goes with it
             **settings,
         }
 

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 const { chromium } = createRequire(new URL('../../frontend/package.json', import.meta.url))('playwright-core')
-const SIZE = { width: 1200, height: 800 }
+const SIZE = { width: 1440, height: 900 }
 const FRAME_MS = 500
 const RECOVERY_MS = 180_000
 
@@ -43,6 +43,7 @@ try {
   await forSeconds(5)
   await still('pipeline')
   await page.locator('[data-process=spark] button').click()
+  await page.evaluate(() => scrollTo(0, 0)) // the button lies below
   await forSeconds(3)
   await still('pipeline-killed')
   await film(() => page.getByText(/caught up after/).first().isVisible(), RECOVERY_MS)
@@ -55,6 +56,11 @@ try {
   await page.getByRole('button', { name: 'Publish' }).click()
   await page.locator('[data-state=passed]').nth(3).waitFor({ timeout: RECOVERY_MS })
   await still('tweet')
+  await go('Experiments')
+  await page.locator('main table').first().waitFor()
+  await page.locator('main table a, main table button').first().click()
+  await page.waitForTimeout(2_000)
+  await still('experiments')
 } finally {
   await browser.close()
 }

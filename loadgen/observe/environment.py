@@ -22,6 +22,9 @@ from middleware.errors import MiddlewareError
 from middleware.registry import connect, driver
 
 SECRET = {"ingest_token", "x_bearer_token"}
+OF_THE_PLACE = {"home", "experiments_folder", "instance", "port_block", "port_base"}
+"""No setting of how it runs."""
+
 PACKAGES = (
     "murmuration", "pyspark", "pyarrow", "orjson", "redis", "pymilvus", "milvus-lite", "gunicorn", "hdrhistogram",
     "locust",
@@ -42,7 +45,7 @@ def described(settings: Settings) -> dict[str, Any]:
     """
     with connect(settings) as middleware:
         told = durability_told(middleware.admin)
-    chosen = settings.model_dump(mode="json", exclude=SECRET | {"home", "instance", "port_block", "port_base"})
+    chosen = settings.model_dump(mode="json", exclude=SECRET | OF_THE_PLACE)
     return {
         "middleware": settings.middleware,
         "durability": settings.durability,
