@@ -93,7 +93,9 @@ class Collector:
         self._drain(ENRICHED, self._enriched, until)  # whatever is in the counts
         self._rows.fetch()
         stages = self._check(until)
-        self._all_enriched = not stages["enriched"].missing
+        if not self._all_enriched and not stages["enriched"].missing:
+            self._ranking.settle()  # what has come meanwhile may be the last of it
+            self._all_enriched = True
         return stages
 
     def repeated(self) -> dict[str, int]:

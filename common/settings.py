@@ -123,7 +123,8 @@ class Settings(Place):
         24, ge=1, description="hours for which the archive keeps what live sources sent: bluesky, wikimedia and x"
     )
     manifests_max: int = Field(
-        10_000, ge=1, description="bound of the manifests; the oldest finished runs without archive are forgotten first"
+        10_000, ge=1, le=25_000,
+        description="bound of the manifests; the oldest finished runs without archive are forgotten first",
     )
     ingest_token: str = Field("", description="bearer token of POST /api/v1/tweets; empty: `murmur up` makes one")
     ingest_max_body_bytes: int = Field(8 << 20, ge=1, description="largest body of POST /api/v1/tweets")

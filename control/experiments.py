@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from chaos.failure import Refused
 from common import experiments, modules
 from common.control import PATH
-from common.experiments import PROGRESS
+from common.experiments import PROGRESS, RESULTS
 from common.process.child import await_end, ends_with_parent, python
 from common.settings import Settings
 from common.storage import files
@@ -28,7 +28,7 @@ from control.problems import NotDone, asked
 log = logging.getLogger(__name__)
 
 MOST_PER_S, LONGEST_S, SHORTEST_S = 10_000, 300, 10
-BEGIN_S, END_S = 60.0, 2.0
+BEGIN_S, END_S = 60.0, 6.0
 """In which an experiment has begun; which one that is ended has to remove its data."""
 
 POLL_S = 0.1
@@ -72,7 +72,7 @@ class Experiments:
             threading.Thread(target=self._run, args=(words, started), name=folder.name, daemon=True).start()
             started.wait(BEGIN_S)
         until = time.monotonic() + BEGIN_S
-        while not (folder / PROGRESS).exists():
+        while not any((folder / name).exists() for name in (PROGRESS, RESULTS)):
             if self._running is None:
                 raise NotDone(HTTPStatus.SERVICE_UNAVAILABLE, "; ".join(
                     ["it did not begin", *files.last_lines(self._log_file(), LAST_LINES)]))

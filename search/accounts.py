@@ -33,8 +33,8 @@ EMPTY, COMPLETE = bytes(BLOCK // 8), b""
 KEPT_SECONDS = 86_400
 """How far before the newest bucket others are kept."""
 
-KEPT_RUNS = 10_000
-"""Those that something came of last; as many as there are manifests, if nothing else is set."""
+KEPT_RUNS = 50_000
+"""Those that something came of last; more than there may be manifests, and those whose manifest was removed besides."""
 
 _big = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 seen_runs = sa.Table(

@@ -4,6 +4,8 @@ and breaks nothing else."""
 from __future__ import annotations
 
 import json
+import os
+import stat
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -128,18 +130,19 @@ def _changed(file: Path) -> float:
 
 def _listed(folder: Path, file: Path) -> list[Experiment]:
     """Without what only the detail tells; what does not change is read once."""
-    if file.name == PROGRESS:
-        return [_summary(one) for one in _read(folder, file)]
     try:
-        stat = file.stat()
-    except OSError:
-        return []
-    return _remembered(folder, file, stat.st_mtime_ns, stat.st_size)
+        if file.name == RESULTS:
+            told = file.stat()
+            return _remembered(folder, file, told.st_mtime_ns, told.st_size)
+    except OSError:  # such as of too many open files: another look may find it
+        pass
+    return [_summary(one) for one in _read(folder, file)]
 
 
 @lru_cache(maxsize=2 * MOST_FILES)
 def _remembered(folder: Path, file: Path, changed: int, size: int) -> list[Experiment]:
-    return [_summary(one) for one in _read(folder, file)]
+    """Raises OSError."""
+    return [_summary(one) for one in _understood(folder, file)]
 
 
 def _summary(one: ExperimentDetail) -> Experiment:
@@ -148,23 +151,51 @@ def _summary(one: ExperimentDetail) -> Experiment:
 
 def _read(folder: Path, file: Path) -> list[ExperimentDetail]:
     """All experiments of a file; a broken one stands for a file that cannot be read."""
-    name = "~".join(file.parent.relative_to(folder).parts) or "~"
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise ValueError("it is too large")
-        content = orjson.loads(file.read_bytes())
+        return _understood(folder, file)
+    except FileNotFoundError:  # it has ended just now, and its result is there for the next look
+        return []
+    except OSError:
+        return [_broken(folder, file, "it cannot be read")]
+
+
+def _understood(folder: Path, file: Path) -> list[ExperimentDetail]:
+    """The same. Raises OSError."""
+    name = _name(folder, file)
+    try:
+        content = orjson.loads(_bytes(file))
         if file.name == PROGRESS:
             return [_underway(name, content, _is_held(file.parent))]
         found = list(_experiments(content))
-        return [_detail(name if len(found) == 1 else f"{name}~{number}", one, about, None)
+        # Of a search that goes on, the first keeps its id when there is a second.
+        several = len(found) > 1 or content.get("kind") == "find-max"
+        return [_detail(f"{name}~{number}" if several else name, one, about, None)
                 for number, (one, about) in enumerate(found, 1)]
-    except FileNotFoundError:  # it has ended just now, and its result is there for the next look
-        return []
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        why = "it cannot be read" if isinstance(error, OSError) else "it holds no experiment of this version"
-        broken = {"verdict": "broken", "reason": f"{file.name}: {why}", "rate": None, "seconds": None,
-                  "started_at": datetime.fromtimestamp(_changed(file), UTC)}
-        return [_detail(name, broken, {}, None)]
+    except (ValueError, TypeError, KeyError, AttributeError):
+        return [_broken(folder, file, "it holds no experiment of this version")]
+
+
+def _bytes(file: Path) -> bytes:
+    """Raises ValueError for one that is too large, or no file at all; OSError."""
+    if not stat.S_ISREG(file.stat().st_mode):
+        raise ValueError("it is no file")
+    with file.open("rb") as opened:
+        content = opened.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise ValueError("it is too large")
+    return content
+
+
+def _broken(folder: Path, file: Path, why: str) -> ExperimentDetail:
+    broken = {"verdict": "broken", "reason": f"{file.name}: {why}", "rate": None, "seconds": None,
+              "started_at": datetime.fromtimestamp(_changed(file), UTC)}
+    return _detail(_name(folder, file), broken, {}, None)
+
+
+def _name(folder: Path, file: Path) -> str:
+    """Of the experiment, or of the first part of those in the file. Names of folders need not be text."""
+    parts = (os.fsencode(part).decode(errors="replace") for part in file.parent.relative_to(folder).parts)
+    return "~".join(parts) or "~"
 
 
 def _is_held(folder: Path) -> bool:

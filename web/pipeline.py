@@ -49,7 +49,7 @@ class Stage(BaseModel):
 
 
 class Limiting(BaseModel):
-    """The stage that the others wait for: it adds 2 s or more to the lag of the one before it."""
+    """The stage that the others wait for: it adds 4 s or more to the lag of the one before it."""
 
     stage: StageName
     since: AwareDatetime = Field(description="in steps of 5 s, and not before the history begins")

@@ -97,6 +97,8 @@ class Counted:
     def update(self, acknowledged: int, through: int, account: Account, others: Numbers) -> None:
         """`through`: how many of those that are acknowledged a round has ended with; `others` are rejected."""
         of = acknowledged, through, account.version, others.size
+        if self._of and account.version < self._of[2]:  # of another database, which may have less
+            self._tally = Tally()
         if self._of != of:
             self._of, sets = of, (account.whole, account.blocks, others.blocks)
             self.lost = through - self._tally.below(through, *sets)

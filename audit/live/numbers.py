@@ -41,10 +41,12 @@ class Tally:
     def below(self, end: int, whole: int, one: Blocks, other: Blocks) -> int:
         """How many numbers there are below `end`; all of the first `whole` blocks are."""
         last, rest = divmod(end, BLOCK)
-        self._complete = max(self._complete, whole)
+        before = self._complete
+        self._complete = max(before, whole)
         while self._complete < last and self._of(self._complete, one, other) == BLOCK:
-            self._counted.pop(self._complete, None)
             self._complete += 1
+        if self._complete > before:
+            self._counted = {block: known for block, known in self._counted.items() if block >= self._complete}
         if last < self._complete:
             return end
         found = self._complete * BLOCK + sum(self._of(block, one, other) for block in self._between(last, one, other))

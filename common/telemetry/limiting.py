@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from common.telemetry.history import Point
+from common.telemetry.history import EVERY_S, Point
 from common.telemetry.stages import StageReading
 from common.tweets import StageName
 
@@ -20,6 +20,9 @@ TREND_S = 10
 
 STEADY_S_PER_S = 0.05
 """A lag that grows or shrinks by less in a second is steady: micro-batches make it swing."""
+
+GAP_S = 3 * EVERY_S
+"""Between two points: what was in a longer one nobody knows."""
 
 BEFORE: Mapping[StageName, StageName] = {"enriched": "published", "ranked": "enriched", "searchable": "enriched"}
 """Whose output each stage takes."""
@@ -65,9 +68,9 @@ Past = Sequence[tuple[float, Mapping[StageName, float]]]
 
 
 def _trend(stage: StageName, own: float, now: float, past: Past) -> Trend:
-    """By the oldest point of the last TREND_S; steady without any."""
+    """By the oldest point of the last TREND_S that is old enough to tell; steady without any."""
     for at, lags in past:
-        if at >= now - TREND_S and stage in lags:
+        if now - TREND_S <= at <= now - EVERY_S and stage in lags:
             slope = (own - lags[stage]) / (now - at)
             return "steady" if abs(slope) < STEADY_S_PER_S else "worse" if slope > 0 else "better"
     return "steady"
@@ -77,7 +80,7 @@ def _since(stage: StageName, now: float, past: Past) -> float:
     """The first of the points up to now, without a gap, at which the stage waited."""
     since = now
     for at, lags in reversed(past):
-        if lags.get(stage, 0.0) < BEHIND_S:
+        if lags.get(stage, 0.0) < BEHIND_S or since - at > GAP_S:
             break
         since = at
     return since

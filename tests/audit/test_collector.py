@@ -54,6 +54,24 @@ def test_the_rankings_come_to_what_was_acknowledged_though_there_is_always_more_
     assert found == [20, 0, 0, 0]
 
 
+def test_what_was_enriched_while_the_counts_were_read_must_be_counted(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with chain.audit() as collector:
+        stamps = chain.publish("r", 10)
+        collector.follow(dict(chain.manifests))
+        read = collector._counts.read
+
+        def enrich_meanwhile(until: float) -> None:
+            read(until)
+            chain.search(chain.enrich(stamps))
+            monkeypatch.undo()
+
+        monkeypatch.setattr(collector._counts, "read", enrich_meanwhile)
+        rounds = [missing(collector.round(time.monotonic() + 60)) for _ in range(3)]
+    assert rounds[1:] == [{"ranked": 20}] * 2
+
+
 def test_an_end_that_is_not_reached_in_time_is_no_judgement(chain: Chain) -> None:
     chain.flow("r", 50)
     with chain.audit() as collector:

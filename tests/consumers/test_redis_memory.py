@@ -19,7 +19,7 @@ from consumers.runner import Retry
 from status import stores
 from tests.consumers.parts import whole
 from tests.stack import ROOT
-from web.search import FoundTweet, ResultCache, SearchQuery
+from web.search import Answer, FoundTweet, ResultCache, SearchQuery
 
 pytestmark = pytest.mark.server
 
@@ -45,7 +45,7 @@ def cache(client: redis.Redis, count: int) -> None:
     for _ in range(count):
         result = ResultCache(client, Settings(), uuid4().hex, SearchQuery(q="x"))
         assert result.get() is None
-        result.put([_hit(uuid4().hex * 256)])
+        result.put(Answer(hits=[_hit(uuid4().hex * 256)], bounded=False, newest_at=None))
 
 
 def _hit(text: str) -> FoundTweet:

@@ -25,6 +25,7 @@ from tests.web.test_web_openapi import check
 from web import experiment_files
 
 KEPT = ROOT / "results" / "2026-11-28-find-max"
+GOOD = json.dumps({"kind": "run", "experiments": [{"verdict": "pass", "rate": 1, "seconds": 2}]})
 ABOUT = {
     "middleware": "pravega", "durability": "fsync", "commit": "abc",
     "host": {"cpu": "Z80", "cores": 2, "load_average": [1]},
@@ -183,3 +184,36 @@ def test_no_id_leads_out_of_the_folder(client: FlaskClient, settings: Settings, 
     (settings.experiments_dir.parent / RESULTS).write_text(one)
     assert client.get("/api/v1/experiments/inside").status_code == 200
     assert client.get(f"/api/v1/experiments/{name}").status_code == 404
+
+
+def test_what_is_no_file_of_text_breaks_nothing_else(client: FlaskClient, settings: Settings) -> None:
+    folders = [settings.experiments_dir / name for name in ("pipe", "endless", os.fsdecode(b"\xff"), "good")]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    os.mkfifo(folders[0] / RESULTS)
+    (folders[1] / RESULTS).symlink_to("/dev/zero")
+    for folder in folders[2:]:
+        (folder / RESULTS).write_text(GOOD)
+    found = client.get("/api/v1/experiments").json["experiments"]
+    assert {one["id"]: one["verdict"] for one in found} == {
+        "pipe": "broken", "endless": "broken", "\ufffd": "pass", "good": "pass"}
+    assert client.get("/api/v1/experiments/\ufffd").status_code == 200
+
+
+def test_a_failure_that_passes_is_not_remembered(
+    client: FlaskClient, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = settings.experiments_dir / "one"
+    folder.mkdir(parents=True)
+    (folder / RESULTS).write_text(GOOD)
+
+    def verdicts() -> list[str]:
+        return [one["verdict"] for one in client.get("/api/v1/experiments").json["experiments"]]
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "open", refuse)
+        assert verdicts() == ["broken"]
+    assert verdicts() == ["pass"]

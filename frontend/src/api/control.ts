@@ -22,7 +22,7 @@ export interface Action {
 const SESSION = '/control/session'
 
 /** Longer than any action may take at the server, which then says what is known of it. */
-const TIMEOUT_MS = 90_000
+const TIMEOUT_MS = 130_000
 
 let showing: Promise<unknown> = Promise.resolve()
 

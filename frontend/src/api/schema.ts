@@ -1864,7 +1864,7 @@ export interface components {
         };
         /**
          * Limiting
-         * @description The stage that the others wait for: it adds 2 s or more to the lag of the one before it.
+         * @description The stage that the others wait for: it adds 4 s or more to the lag of the one before it.
          */
         "Pipeline.Limiting": {
             /**

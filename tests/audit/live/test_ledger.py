@@ -5,7 +5,10 @@ from collections import Counter
 
 import pytest
 
+from audit.live.ledger import Counted
+from audit.live.numbers import Numbers
 from common.tweets import BUCKET_SECONDS, ENRICHED, REJECTED, TOTAL, RejectedEvent, to_json
+from search.accounts import BLOCK, Account
 from tests.audit.live.scene import Scene, figures, stage
 
 NONE_LOST, NO_STAGE = [0, 0, 0, 0], [None] * 4
@@ -226,6 +229,14 @@ def test_what_a_transaction_shows_a_moment_later_was_never_called_lost(
     scene.pass_all()
     assert scene.after_a_round()["state"] == "exact"
     assert not caplog.records
+
+
+def test_a_database_that_falls_back_has_lost_what_it_had(scene: Scene) -> None:
+    counted, all_of_it = Counted(), 3 * BLOCK
+    counted.update(all_of_it, all_of_it, Account("r", 3, {}, 0, 0, version=7), Numbers())
+    assert (counted.accounted, counted.lost) == (all_of_it, 0)
+    counted.update(all_of_it, all_of_it, Account("r", 1, {}, 0, 0, version=2), Numbers())
+    assert (counted.accounted, counted.lost) == (BLOCK, 2 * BLOCK)
 
 
 def test_a_stream_made_anew_begins_a_new_round(scene: Scene) -> None:

@@ -47,6 +47,17 @@ def test_what_is_complete_between_both_is_not_looked_at_again() -> None:
     other.add(range(7, 50 * BLOCK, BLOCK))
     assert tally.below(50 * BLOCK, 0, one.blocks, other.blocks) == 50 * BLOCK
     assert tally.below(50 * BLOCK, 0, {}, {}) == 50 * BLOCK
+    assert len(tally._counted) <= 1
+
+
+def test_nothing_is_remembered_of_what_is_known_to_be_complete() -> None:
+    tally, numbers = Tally(), Numbers()
+    for end in range(BLOCK, 100 * BLOCK, BLOCK):
+        numbers.add(range(end - BLOCK + 1, end))
+        tally.below(end, 0, numbers.blocks, {})
+    assert len(tally._counted) == 99
+    tally.below(100 * BLOCK, 98, numbers.blocks, {})
+    assert len(tally._counted) <= 2
 
 
 def test_a_block_that_is_full_is_known_to_be() -> None:
