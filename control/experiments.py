@@ -28,7 +28,7 @@ from control.problems import NotDone, asked
 log = logging.getLogger(__name__)
 
 MOST_PER_S, LONGEST_S, SHORTEST_S = 10_000, 300, 10
-BEGIN_S, END_S = 60.0, 6.0
+BEGIN_S, END_S = 60.0, 3.5
 """In which an experiment has begun; which one that is ended has to remove its data."""
 
 POLL_S = 0.1
