@@ -122,3 +122,9 @@ describe('streams', () => {
     expect(silent).toMatchObject({ events: null, seconds: null, pressure: 'unknown' })
   })
 })
+
+it('is full of what waits for one that is away, though nobody tells for how long', () => {
+  const stages = [stage('published', 0, 0), stage('enriched', 2036, null, null)]
+  expect(flowsOf(stages, works(all(process('spark', gone)), [killed('spark')]))[0])
+    .toMatchObject({ pressure: 'stalled', level: 1, events: 2036, seconds: null })
+})

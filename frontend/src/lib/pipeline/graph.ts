@@ -135,7 +135,7 @@ export function flowsOf(stages: Stage[], works: Works): Flow[] {
   ]
 }
 
-const isAway = ({ state }: Work) => state === 'down' || state === 'starts'
+export const isAway = ({ state }: Work) => state === 'down' || state === 'starts'
 
 function waiting(reader: keyof typeof PREDECESSOR, stages: Stage[], away: boolean) {
   const stage = stages.find(({ name }) => name === reader)
@@ -143,12 +143,14 @@ function waiting(reader: keyof typeof PREDECESSOR, stages: Stage[], away: boolea
   const { pressure, level, ownLagSeconds } = stage ? stateOf(stage, stages) : UNKNOWN_STATE
   const events = stage?.lag_events == null || before?.lag_events == null
     ? null : Math.max(0, stage.lag_events - before.lag_events)
+  const isStalled = away && events !== null && events > 0
   return {
     rate: before?.rate_per_s ?? null,
     events,
     seconds: ownLagSeconds,
-    pressure: away && events ? 'stalled' as const : pressure,
-    level: Math.max(level, Math.min(1, stage?.retention_used ?? 0)),
+    pressure: isStalled ? 'stalled' as const : pressure,
+    // Nobody tells of how long they wait, but that they do.
+    level: isStalled && ownLagSeconds === null ? 1 : Math.max(level, Math.min(1, stage?.retention_used ?? 0)),
     retention: stage?.retention_used ?? null,
   }
 }
