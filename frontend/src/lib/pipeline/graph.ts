@@ -135,7 +135,7 @@ export function flowsOf(stages: Stage[], works: Works): Flow[] {
   ]
 }
 
-export const isAway = ({ state }: Work) => state === 'down' || state === 'starts'
+const isAway = ({ state }: Work) => state === 'down' || state === 'starts'
 
 function waiting(reader: keyof typeof PREDECESSOR, stages: Stage[], away: boolean) {
   const stage = stages.find(({ name }) => name === reader)
