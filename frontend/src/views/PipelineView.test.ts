@@ -95,7 +95,7 @@ it('says which server is down', async () => {
     as_of: 'now', processes: [process('spark'), process('redis', { state: 'backoff', pid: null })],
   })
   const wrapper = await view()
-  expect(wrapper.get('.servers').text()).toBe('Servers: ✗ redis killed')
+  expect(wrapper.get('.servers').text()).toBe('Servers below it: ✗ redis killed')
   expect(wrapper.get('[data-place=enriched]').attributes('data-work')).toBe('runs')
 })
 

@@ -47,7 +47,7 @@ it('says how long the recovery took, for some minutes', () => {
   const over = { ...kill, back_after_s: 2.1, caught_up_after_s: 6.4 }
   expect(told(pipeline(0.4), [over])).toMatchObject({
     tone: 'ok', what: 'spark was killed 7 s ago: back after 2.1 s, caught up after 6.4 s.',
-    where: 'No tweet waits longer than usual.',
+    where: 'No stage lets tweets wait for 2 s.',
   })
   expect(told(pipeline(0.4), [{ ...over, began_at: ago(600) }]).what).toBe('Every stage keeps up.')
 })

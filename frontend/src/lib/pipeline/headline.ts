@@ -5,6 +5,7 @@ import { phaseOf, tellDone, tellRecovery } from '@/lib/pipeline/failures'
 import { formatCount, formatDuration, formatSeconds } from '@/lib/format'
 import type { Flow } from '@/lib/pipeline/graph'
 import type { LedgerTold } from '@/lib/ledger'
+import { BEHIND_SECONDS } from '@/lib/pipeline/pressure'
 
 export interface Headline {
   tone: 'ok' | 'warn' | 'bad' | 'unknown'
@@ -67,7 +68,7 @@ function whereTweetsWait(flows: Flow[]): string {
     return `Tweets wait: ${places.join(', ')}.`
   }
   if (flows.some(({ pressure, without }) => pressure === 'unknown' && !without)) return 'Where tweets wait is unknown.'
-  return 'No tweet waits longer than usual.'
+  return `No stage lets tweets wait for ${BEHIND_SECONDS} s.`
 }
 
 function whetherLost({ state, figures }: LedgerTold): string {

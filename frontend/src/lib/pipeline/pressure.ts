@@ -10,7 +10,8 @@ export interface StageState {
   ownLagSeconds: number | null
 }
 
-const BEHIND_SECONDS = 2
+/** A stage that adds so much to the lag of the one before it does not keep up. */
+export const BEHIND_SECONDS = 2
 const FULL_SECONDS = 30
 
 /** *ranked* and *searchable* both follow *enriched*. */
