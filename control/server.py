@@ -12,8 +12,7 @@ threads = 8
 umask = 0o177
 """Of the socket, and of nothing else."""
 
-graceful_timeout = 4
-"""More than an experiment takes to remove its data."""
+graceful_timeout = 3
 control_socket_disable = True
 loglevel = "warning"
 

@@ -99,7 +99,7 @@ def controls(settings: Settings) -> Process:
     return Process(
         "control", gunicorn(modules.Deploy.CONTROL, f"unix:{listener}", "--config",
                             f"python:{modules.Deploy.CONTROL_SERVER}"),
-        stage=5, foreground=True, memory_mib=256, stop_seconds=4,  # in which an experiment of it ends
+        stage=5, foreground=True, memory_mib=256,
         ready=health_checks.unix_http_ok(listener, control.SESSION, settings.host_names[0]),
     )
 
