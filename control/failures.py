@@ -48,7 +48,7 @@ class Wish(BaseModel):
 
 @blueprint.post("/failures")
 def fail() -> tuple[dict[str, Any], int]:
-    """Answers when the failure has begun; how it ended, the log tells, and Redis (chaos/record.py)."""
+    """Answers when the failure has begun; how it ended, /api/v1/failures tells."""
     return current_app.extensions["failures"].begin(asked(Wish)).as_json(), 202
 
 

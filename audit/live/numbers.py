@@ -50,7 +50,7 @@ class Tally:
         if last < self._complete:
             return end
         found = self._complete * BLOCK + sum(self._of(block, one, other) for block in self._between(last, one, other))
-        return found + (_count(_bits(last, one, other), rest) if rest else 0)
+        return found + (_count((one.get(last), other.get(last)), rest) if rest else 0)
 
     def _between(self, last: int, one: Blocks, other: Blocks) -> Iterable[int]:
         """Blocks up to that one, without it, that are there and not known to be complete."""
@@ -62,20 +62,17 @@ class Tally:
         bits = one.get(block), other.get(block)
         if (known := self._counted.get(block)) and known[0] is bits[0] and known[1] is bits[1]:
             return known[2]
-        count = _count([each for each in bits if each is not None], BLOCK)
+        count = _count(bits, BLOCK)
         self._counted[block] = *bits, count
         return count
 
 
-def _bits(block: int, *sets: Blocks) -> list[bytes]:
-    return [bits for blocks in sets if (bits := blocks.get(block)) is not None]
-
-
-def _count(bits: list[bytes], size: int) -> int:
-    """Of the first `size` numbers of a block."""
-    if COMPLETE in bits:
+def _count(bits: Iterable[bytes | None], size: int) -> int:
+    """Of the first `size` numbers of a block; None: a set has nothing of it."""
+    there = [each for each in bits if each is not None]
+    if COMPLETE in there:
         return size
-    if not bits:
+    if not there:
         return 0
-    united = np.bitwise_or.reduce([np.frombuffer(each, np.uint8) for each in bits])
+    united = np.bitwise_or.reduce([np.frombuffer(each, np.uint8) for each in there])
     return int(np.unpackbits(united, count=size, bitorder="little").sum())

@@ -1,11 +1,10 @@
-import { enableAutoUnmount, flushPromises, mount } from '@vue/test-utils'
+import { enableAutoUnmount, flushPromises } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { defineComponent, h, ref } from 'vue'
 import type { Experiment, ExperimentDetail } from '@/api/client'
 import { jsonResponse } from '@/composables/scope.testing'
-import { provideShared } from '@/composables/useShared'
 import { detail, experiment } from '@/lib/experiments.testing'
 import ExperimentsView from '@/views/ExperimentsView.vue'
+import { mountView } from '@/views/view.testing'
 
 enableAutoUnmount(afterEach)
 
@@ -42,16 +41,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-async function view() {
-  const wrapper = mount(defineComponent({
-    setup() {
-      provideShared(ref('5m'))
-      return () => h(ExperimentsView)
-    },
-  }))
-  await flushPromises()
-  return wrapper
-}
+const view = () => mountView(ExperimentsView)
 
 const OPEN = () => jsonResponse({ open: true, refused: null, actions: [] })
 

@@ -1,10 +1,9 @@
-import { enableAutoUnmount, flushPromises, mount } from '@vue/test-utils'
+import { enableAutoUnmount, flushPromises } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { defineComponent, h, ref } from 'vue'
 import type { Failure, HistoryPoint, Pipeline, Process, Stage } from '@/api/client'
 import { jsonResponse } from '@/composables/scope.testing'
-import { provideShared } from '@/composables/useShared'
 import PipelineView from '@/views/PipelineView.vue'
+import { mountView } from '@/views/view.testing'
 
 enableAutoUnmount(afterEach)
 
@@ -63,13 +62,7 @@ afterEach(() => {
 })
 
 async function view() {
-  const wrapper = mount(defineComponent({
-    setup() {
-      provideShared(ref('5m'))
-      return () => h(PipelineView)
-    },
-  }), { attachTo: document.body })
-  await flushPromises()
+  const wrapper = await mountView(PipelineView)
   await vi.advanceTimersByTimeAsync(2_000)
   await flushPromises()
   return wrapper

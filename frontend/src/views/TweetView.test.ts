@@ -1,11 +1,10 @@
-import { enableAutoUnmount, flushPromises, mount } from '@vue/test-utils'
+import { enableAutoUnmount, flushPromises } from '@vue/test-utils'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { defineComponent, h, ref } from 'vue'
 import { jsonResponse } from '@/composables/scope.testing'
-import { provideShared } from '@/composables/useShared'
 import TweetView from '@/views/TweetView.vue'
 
 const answer = vi.fn<(url: string) => Promise<Response>>()
+import { mountView } from '@/views/view.testing'
 
 enableAutoUnmount(afterEach)
 beforeEach(() => {
@@ -14,16 +13,10 @@ beforeEach(() => {
 })
 afterEach(() => void vi.unstubAllGlobals())
 
-const Page = defineComponent(() => {
-  provideShared(ref('5m'))
-  return () => h(TweetView)
-})
-
 async function view(session: () => Response | Promise<Response>) {
   answer.mockImplementation(async (url) =>
     url === '/control/session' ? session() : new Promise<Response>(() => undefined))
-  const wrapper = mount(Page)
-  await flushPromises()
+  const wrapper = await mountView(TweetView)
   return { notice: wrapper.find('.notice'), input: wrapper.get<HTMLInputElement>('input').element, wrapper }
 }
 
