@@ -14,7 +14,7 @@ from cli.chaos.instance import end_abandoned
 from common.process import manager
 from common.settings import ADDRESSES, Place, Settings, SettingsUnreadable
 from deploy.local import instances, stack
-from deploy.local.processes import supervisor
+from deploy.local.processes import class_data_sharing, supervisor
 from middleware.registry import registry
 
 
@@ -35,6 +35,7 @@ def down(wipe: bool, yes: bool, instance: str | None) -> None:
                         f"{elsewhere(settings)}?", f"removes everything in {settings.instance_dir}", yes)
     end_guards(settings)
     end_abandoned(settings)  # what is paused ends only when it is killed
+    class_data_sharing.end_writing(settings)
     stays = "" if wipe else f"; its data stays in {settings.instance_dir}"
     try:
         if manager.is_running(settings):

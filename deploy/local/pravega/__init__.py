@@ -118,7 +118,7 @@ def one_segment_store(settings: Settings, replica: int) -> Process:
                 f"-XX:MaxDirectMemorySize={memory}",
                 f"-Dpravega.configurationFile={configuration(settings, 'segment-store.properties', replica)}",
             ))),
-        stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE, replica)), stop_seconds=1.5,
+        stage=2, ready=health_checks.accepts(settings.port(Port.SEGMENT_STORE, replica)), stop_seconds=1,
         listens=((Port.SEGMENT_STORE, replica),), memory_mib=4352, copy_of=copy_of(settings, "segment-store"),
         data=settings.state_dir / "long-term-storage",
     )

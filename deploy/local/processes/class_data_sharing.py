@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -69,6 +71,15 @@ def begin_writing(settings: Settings) -> None:
                  "MURMUR_HOME": str(settings.home.resolve())},
             stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True,
         )
+
+
+def end_writing(settings: Settings) -> None:
+    """Ends what writes archives: it keeps a core busy, and the JVM that it asks from ending. What one has begun is
+    never used."""
+    for process in instances.leftovers(settings):
+        with suppress(psutil.Error):
+            if modules.Deploy.CLASS_DATA_SHARING in process.cmdline():
+                os.killpg(process.pid, signal.SIGKILL)  # with the program that asks the JVM
 
 
 def write_missing(settings: Settings) -> None:

@@ -13,7 +13,7 @@ from deploy.local.processes.spec import READERS, Process
 
 def process(settings: Settings) -> Process:
     return Process(
-        "spark", python(modules.Deploy.SPARK), stage=READERS, ready_seconds=240, stop_seconds=2.5, early=True,
+        "spark", python(modules.Deploy.SPARK), stage=READERS, ready_seconds=240, stop_seconds=2, early=True,
         memory_mib=3072, data=settings.checkpoint_dir,
         ready=health_checks.written_since_start(settings.state_dir / "spark.ready"),
         environment={"PYSPARK_PYTHON": sys.executable,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from common import modules
 from common.process.child import program
 from common.settings import Settings
 from deploy.local.processes import class_data_sharing
@@ -53,6 +56,19 @@ def test_a_jvm_that_is_gone_leaves_no_archive(tmp_path: Path) -> None:
     class_data_sharing.write(pid, archive)
     assert not archive.exists()
     assert class_data_sharing.options(settings, "trial")[0] == "-XX:+RecordDynamicDumpInfo"
+
+
+def test_what_writes_ends_with_the_program_that_it_waits_for(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    waiting = ("sh", "-c", "sleep 60; true", modules.Deploy.CLASS_DATA_SHARING)
+    environment = {**os.environ, "MURMUR_SETTINGS": str(settings.settings_file)}
+    with subprocess.Popen(waiting, start_new_session=True, env=environment) as process:
+        writer = psutil.Process(process.pid)
+        eventually("it waits", lambda: len(writer.children()) == 1, 10)
+        child = writer.children()[0]
+        class_data_sharing.end_writing(settings)
+        assert process.wait(10) == -signal.SIGKILL
+        eventually("the program has ended", lambda: not child.is_running(), 10)
 
 
 def test_the_log_of_who_writes_is_begun_anew_above_its_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
