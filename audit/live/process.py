@@ -32,7 +32,9 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 WRITE_S = 1.0
-LOOK_S = 0.5
+LOOK_S = 1.0
+STREAMS_S = 2.0
+"""How often the streams' ends are asked for, with a dozen calls of the store's client."""
 INDEX_S = 5.0
 """How often its rows are counted, since searches wait behind that."""
 
@@ -61,7 +63,7 @@ class Sources(NamedTuple):
 
         return cls(
             Source("manifests", lambda: sources.manifests(settings), LOOK_S, PASSING),
-            Source("stream store", lambda: streams(settings), LOOK_S, PASSING),
+            Source("stream store", lambda: streams(settings), STREAMS_S, PASSING),
             seen,
             Source("rankings", lambda: sources.rankings(settings, starts), LOOK_S, PASSING),
             Source("index", lambda: sources.index(settings), INDEX_S, PASSING),

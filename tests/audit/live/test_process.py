@@ -24,7 +24,8 @@ def redis(scene: Scene, tmp_path_factory: pytest.TempPathFactory, monkeypatch: p
     monkeypatch.setattr(streams, "connect", lambda settings: Memory(settings, scene.memory.logs))
     monkeypatch.setattr(streams, "READERS", GROUPS)
     monkeypatch.setattr(process, "WRITE_S", 0.05)
-    monkeypatch.setattr(process, "LOOK_S", 0.05)
+    for every in ("LOOK_S", "STREAMS_S"):
+        monkeypatch.setattr(process, every, 0.05)
     scene.settings.instance_dir.mkdir(parents=True, exist_ok=True)
     with redis_server(tmp_path_factory.mktemp("redis")) as address, Redis.from_url(address) as client:
         scene.settings = scene.settings.model_copy(update={"redis_url": address, "milvus_uri": "http://127.0.0.1:9"})
