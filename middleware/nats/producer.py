@@ -33,8 +33,9 @@ DELIVERY_S, PAUSE_S = 120.0, 0.25
 SLICE_S = 0.2
 """How long to wait in one piece, so that signals are seen."""
 
-REPEATED = 10201
-"""JetStream's code for a batch of which it has a message already: an earlier try was stored, and its answer lost."""
+REPEATED, INCOMPLETE = 10201, 10176
+"""JetStream's codes for a batch of which it has a message already, since an earlier try was stored and its answer lost;
+and for one of which it lacks messages, since it was started anew meanwhile or has too many others unfinished."""
 
 
 class Event(NamedTuple):
@@ -173,7 +174,8 @@ class Batches:
             except (Refused, *NO_ANSWER) as error:
                 if isinstance(error, Refused) and error.code == REPEATED:
                     return
-                if time.monotonic() > until or (isinstance(error, Refused) and 400 <= error.status < 500):
+                if time.monotonic() > until or (isinstance(error, Refused) and error.is_final and
+                                                error.code != INCOMPLETE):
                     raise
                 if self._client.is_connected and not await asyncio.to_thread(self._still_exists):
                     raise MiddlewareError(f"the stream of {self._subject} is gone: `murmur up` creates it") from error
