@@ -171,6 +171,7 @@ final class EpochSubject {
     void send() {
         int from = written;
         partEnd = partEnd(from);
+        LOG.debug("Sending rows {} to {} of epoch {} on {}", from, partEnd, plan.epoch(), subject);
         batch = new AtomicBatch(connection, subject);
         for (int index = from; index < partEnd - 1; index++) {
             batch.add(headers(index, index == from), rows.event(missing[index]));
@@ -183,6 +184,7 @@ final class EpochSubject {
         last = batch.sequence(answer);
         written = partEnd;
         batch = null;
+        LOG.debug("Written: {} of {} rows of epoch {} on {}", written, missing.length, plan.epoch(), subject);
     }
 
     private int partEnd(int from) {
