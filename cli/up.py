@@ -14,6 +14,7 @@ from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
 from deploy.local import checkout, instances, stack, state
+from deploy.local.middlewares import NotInstalled
 from deploy.local.processes import class_data_sharing, supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
@@ -85,7 +86,7 @@ def refuse_change(wished: Settings) -> None:
 def bring_up(settings: Settings, servers_only: bool) -> None:
     """Configures, starts what does not run, and waits: the servers first, since most of ours waits for them."""
     began = time.monotonic()
-    stack.write_configuration(settings)
+    configure(settings)
     servers = stack.servers(settings)
     ours = [] if servers_only else stack.applications(settings)
     if not manager.is_running(settings):
@@ -105,6 +106,16 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
     show_progress(settings, ours, deaths, began)
     class_data_sharing.begin_writing(settings)
     click.echo(f"ready: {options.page(settings)}" if ours else "ready: servers only")
+
+
+def configure(settings: Settings) -> None:
+    """Installs the servers first, if this is the first time that their middleware is chosen."""
+    try:
+        stack.write_configuration(settings)
+    except NotInstalled:
+        click.echo(f"installing what {settings.middleware} needs, once:")
+        checkout.set_up(settings.middleware)
+        stack.write_configuration(settings)
 
 
 def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths, began: float) -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
+
+from common.process.child import MissingProgram
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,3 +26,10 @@ def require(command: str) -> None:
             f"{command} needs a checkout of Murmuration, where servers and page are: clone its repository, run `make "
             "setup` in there, and use the `./murmur` that is in it"
         )
+
+
+def set_up(middleware: str) -> None:
+    """Installs what that middleware needs, and shows how far it is. Raises MissingProgram where that fails."""
+    command, environment = [str(ROOT / "deploy/local/setup/run")], {**os.environ, "MURMUR_MIDDLEWARE": middleware}
+    if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL).returncode:
+        raise MissingProgram(f"{middleware} could not be installed: what set-up says is above")

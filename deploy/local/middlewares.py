@@ -7,8 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 
+from common.process.child import MissingProgram
 from common.settings import MiddlewarePort, Settings
 from deploy.local.processes.spec import Process
+
+
+class NotInstalled(MissingProgram):
+    """Set-up has not installed a middleware's servers, which it does when that is chosen for the first time."""
+
+    def __init__(self, servers: str) -> None:
+        super().__init__(f"{servers} is not installed: run `make setup` with MURMUR_MIDDLEWARE set to it")
 
 
 @dataclass(frozen=True)
@@ -16,7 +24,7 @@ class Deployment:
     """What there is to run, and what the tests do to it."""
 
     write_configuration: Callable[[Settings], None]
-    """Renders what the servers read. Raises MissingProgram where set-up has not installed them."""
+    """Renders what the servers read. Raises NotInstalled."""
 
     processes: Callable[[Settings], list[Process]]
     syncing: str

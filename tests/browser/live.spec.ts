@@ -156,7 +156,7 @@ it('leaves words of the cloud where they are while it follows the tweets', async
   const page = await open('/')
   await waitForCloud(page)
   const places = () => page.locator('.word').evaluateAll((all) => Object.fromEntries(all.map((word) =>
-    [word.getAttribute('data-hashtag'), word.querySelector('text')!.style.transform])))
+    [word.getAttribute('data-hashtag'), word.querySelector('text')!.style.translate])))
   const before = await places()
   await waitForChange(page, '.frame svg')
   const after = await places()

@@ -13,6 +13,7 @@ from cli import up as command
 from cli.main import murmur
 from common.process import manager
 from common.settings import Settings
+from deploy.local.middlewares import NotInstalled
 from tests.stack import PORT_BASE
 
 
@@ -94,3 +95,20 @@ def test_a_middleware_that_is_not_there_is_refused_at_once(home: Path, started: 
     assert "unknown middleware 'pravga': choose one of pravega" in refused.output
     assert not started
     assert not home.exists()
+
+
+def test_a_middleware_that_is_chosen_for_the_first_time_is_installed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    installed: list[str] = []
+
+    def write_configuration(settings: Settings) -> None:
+        if settings.middleware not in installed:
+            raise NotInstalled("the broker")
+
+    monkeypatch.setattr(command.stack, "write_configuration", write_configuration)
+    monkeypatch.setattr(command.checkout, "set_up", installed.append)
+    command.configure(Settings(middleware="kafka"))
+    command.configure(Settings(middleware="kafka"))
+    assert installed == ["kafka"]
+    assert "installing what kafka needs" in capsys.readouterr().out

@@ -9,10 +9,10 @@ import uuid
 from pathlib import Path
 
 from common.addresses import numbered
-from common.process.child import MissingProgram, python
+from common.process.child import python
 from common.settings import Settings
 from common.storage import files
-from deploy.local.middlewares import Deployment
+from deploy.local.middlewares import Deployment, NotInstalled
 from deploy.local.processes import jvm
 from deploy.local.processes.spec import Probe, Process
 from deploy.local.rendering import write
@@ -27,7 +27,7 @@ API_VERSIONS = struct.pack(">hhih", 18, 0, 1, -1)
 def write_configuration(settings: Settings) -> None:
     """Renders the brokers' configuration into `<state_dir>/conf`."""
     if not any((settings.jar_dir / "kafka").glob("kafka_*.jar")):
-        raise MissingProgram("Kafka's broker is not installed: run `make setup`")
+        raise NotInstalled("Kafka's broker")
     for replica in range(settings.replicas):
         write("kafka/server.properties", configuration(settings, replica), settings, ports=Port, replica=replica,
               folder=folder(settings, replica))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from common.addresses import numbered
-from common.process.child import MissingProgram, python
+from common.process.child import python
 from common.settings import Settings
-from deploy.local.middlewares import Deployment
+from deploy.local.middlewares import Deployment, NotInstalled
 from deploy.local.processes import class_data_sharing, health_checks, jvm
 from deploy.local.processes.spec import Process, after
 from deploy.local.rendering import FOLDER, write
@@ -37,7 +37,7 @@ the fourth takes the place of one that is dead. The containers are shared by the
 def write_configuration(settings: Settings) -> None:
     """Renders the servers' configuration into `<state_dir>/conf`; that of a bookie is rendered at its start."""
     if not patched(settings).exists():
-        raise MissingProgram("the servers of Pravega are not installed: run `make setup`")
+        raise NotInstalled("the software of Pravega's servers")
     write_one(settings, "zookeeper.cfg")
     write_one(settings, "controller.properties", containers=CONTAINERS)
     for replica in range(segment_stores(settings)):

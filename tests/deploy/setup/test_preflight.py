@@ -17,7 +17,7 @@ from deploy.local.rendering import FOLDER
 def test_the_ports_are_those_of_the_file_of_settings(tmp_path: Path, line: str) -> None:
     scripts = tmp_path / "deploy" / "local" / "setup"
     scripts.mkdir(parents=True)
-    for name in ("preflight", "packages"):
+    for name in ("preflight", "packages", "setting"):
         shutil.copy(FOLDER / "setup" / name, scripts)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MURMUR_")}
     with socket.create_server(("127.0.0.1", 0)) as taken:
