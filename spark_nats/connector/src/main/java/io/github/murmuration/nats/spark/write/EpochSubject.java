@@ -6,6 +6,7 @@ import io.github.murmuration.nats.spark.client.LastMessage;
 import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.PartitionState;
 import io.github.murmuration.nats.spark.client.Partitions;
+import io.github.murmuration.nats.spark.client.StoredEvent;
 import io.github.murmuration.nats.spark.client.StoredEvents;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
@@ -116,13 +117,11 @@ final class EpochSubject {
         long found = 0;
         Map<Content, Integer> there = new HashMap<>();
         try (StoredEvents events = new StoredEvents(connection, stream, subject, from(), last + 1)) {
-            for (StoredEvents.Stored event = events.next(); event != null; event = events.next()) {
-                Headers headers = event.message().getHeaders();
-                if (Long.toString(plan.epoch()).equals(headers.getFirst(EPOCH))) {
+            for (StoredEvent event = events.next(); event != null; event = events.next()) {
+                if (Long.toString(plan.epoch()).equals(event.header(EPOCH))) {
                     found++;
-                    there.merge(Content.of(headers.getFirst(Keys.HEADER),
-                            event.message().getData()), 1, Integer::sum);
-                    String rowsOfAll = headers.getFirst(ROWS);
+                    there.merge(Content.of(event.header(Keys.HEADER), event.event()), 1, Integer::sum);
+                    String rowsOfAll = event.header(ROWS);
                     total = rowsOfAll == null ? total : Long.parseLong(rowsOfAll);
                 }
             }
