@@ -4,16 +4,19 @@ package io.github.murmuration.nats.spark.client;
 import io.nats.client.Message;
 import io.nats.client.NUID;
 import io.nats.client.support.Status;
+import java.util.ArrayDeque;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * An ephemeral pull consumer in the server's memory that acknowledges nothing. A message costs the server a third of what
  * a direct get does; making and deleting the consumer costs as much as some hundred of them.
  */
 final class PulledEvents implements EventFeed {
+    private static final Logger LOG = LoggerFactory.getLogger(PulledEvents.class);
     private static final int AHEAD = 2;
     /** A consumer whose reader has died is deleted after so long without a request. */
     private static final long INACTIVE_NANOS = 60_000_000_000L;
-    private static final String MAX_BYTES_STATUS = "Message Size Exceeds MaxBytes";
     private static final String PENDING = "Nats-Pending-Messages";
 
     private final NatsConnection connection;
@@ -24,7 +27,7 @@ final class PulledEvents implements EventFeed {
     /** Messages that are neither asked for nor here. */
     private long unasked;
     /** Of each of the requests that are under way, the oldest first, the messages that have not come yet. */
-    private final java.util.ArrayDeque<Long> requests = new java.util.ArrayDeque<>();
+    private final ArrayDeque<Long> requests = new ArrayDeque<>();
 
     /** @param number of messages that are wanted, which must be there */
     PulledEvents(NatsConnection connection, String stream, long start, long number) {
@@ -60,7 +63,11 @@ final class PulledEvents implements EventFeed {
                 came();
                 return event;
             }
-            if (!MAX_BYTES_STATUS.equals(status.getMessage())) {
+            if (Status.BATCH_COMPLETED.equals(status.getMessage())) {
+                continue; // a request ended with its last message, and less than its bytes
+            }
+            if (!Status.MESSAGE_SIZE_EXCEEDS_MAX_BYTES.equals(status.getMessage())) {
+                LOG.info("A consumer of {} says {}: the rest is got directly", stream, status.getMessageWithCode());
                 return null;
             }
             String pending = message.getHeaders() == null ? null : message.getHeaders().getFirst(PENDING);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.write;
 
+import io.github.murmuration.nats.spark.NatsException;
 import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.PublishAck;
 import io.nats.client.Message;
@@ -40,10 +41,10 @@ final class AtomicBatch {
     /**
      * A member that is not the last one.
      *
-     * @throws io.github.murmuration.nats.spark.NatsException if the server refused an earlier one
+     * @throws NatsException if the server refused an earlier one, or takes none of this size
      */
     void add(Headers headers, byte[] event) {
-        member(headers);
+        member(headers, event);
         messagesSinceStep++;
         bytesSinceStep += event.length;
         if (size == 1 || messagesSinceStep >= STEP_MESSAGES || bytesSinceStep >= STEP_BYTES) {
@@ -60,8 +61,8 @@ final class AtomicBatch {
 
     /** The last member, with which the batch is committed. Its answer is for {@link #sequence}. */
     CompletableFuture<Message> commit(Headers headers, byte[] event) {
-        member(headers);
         headers.put(COMMIT, "1");
+        member(headers, event);
         return connection.send(subject, headers, event);
     }
 
@@ -81,9 +82,14 @@ final class AtomicBatch {
         return "an atomic batch on " + subject;
     }
 
-    private void member(Headers headers) {
+    private void member(Headers headers, byte[] event) {
         size++;
         headers.put(ID, id);
         headers.put(SEQUENCE, Integer.toString(size));
+        long bytes = headers.serializedLength() + (long) event.length;
+        if (bytes > connection.client().getMaxPayload()) {
+            throw new NatsException("an event of " + event.length + " bytes takes " + bytes + " with its headers, and "
+                    + "the server takes at most " + connection.client().getMaxPayload() + ": set its max_payload");
+        }
     }
 }

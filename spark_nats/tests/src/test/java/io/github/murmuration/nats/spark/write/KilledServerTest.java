@@ -22,7 +22,6 @@ class KilledServerTest extends SparkTest {
     Path folder;
 
     @Test
-    @Tag("core")
     void theQueryGoesOn() throws Exception {
         isKilled(3, 20_000);
     }
