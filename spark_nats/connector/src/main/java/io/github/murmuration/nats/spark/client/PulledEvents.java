@@ -9,8 +9,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An ephemeral pull consumer in the server's memory that acknowledges nothing. A message costs the server a third of what
- * a direct get does; making and deleting the consumer costs as much as some hundred of them.
+ * An ephemeral pull consumer in the server's memory that acknowledges nothing. A message costs the server a third of
+ * what a direct get does; making and deleting the consumer costs as much as some hundred of them.
  */
 final class PulledEvents implements EventFeed {
     private static final Logger LOG = LoggerFactory.getLogger(PulledEvents.class);

@@ -16,10 +16,13 @@ import java.util.concurrent.CompletableFuture;
  * takes.
  */
 final class AtomicBatch {
-    /** Messages and bytes between two answers, and how many answers may be missing. */
-    private static final int STEP_MESSAGES = 500;
+    /**
+     * Messages and bytes between two answers, and how many answers may be missing: a tenth of what a server keeps of a
+     * stream's messages before it looks at them, 10,000 unless it is configured otherwise; several tasks share that.
+     */
+    private static final int STEP_MESSAGES = 250;
     private static final int STEP_BYTES = 1 << 20;
-    private static final int UNANSWERED = 4;
+    private static final int UNANSWERED = 3;
 
     private static final String ID = "Nats-Batch-Id";
     private static final String SEQUENCE = "Nats-Batch-Sequence";
@@ -61,8 +64,8 @@ final class AtomicBatch {
     }
 
     /**
-     * The last member, with which the batch is committed. Its answer is for {@link #sequence}. A single message needs no
-     * batch, which costs the server four syncs where the message costs it one.
+     * The last member, with which the batch is committed. Its answer is for {@link #sequence}. A single message needs
+     * no batch, which costs the server four syncs where the message costs it one.
      */
     CompletableFuture<Message> commit(Headers headers, byte[] event) {
         if (size > 0) {

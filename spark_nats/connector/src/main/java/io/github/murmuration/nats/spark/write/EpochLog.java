@@ -78,7 +78,8 @@ final class EpochLog {
     private void write(EpochRecord next) {
         try {
             KeyValue records = connection.client().keyValue(bucket, options());
-            revision = revision == 0 ? records.create(query, next.json()) : records.update(query, next.json(), revision);
+            revision = revision == 0
+                    ? records.create(query, next.json()) : records.update(query, next.json(), revision);
             record = next;
             tried = false;
         } catch (JetStreamApiException failed) {

@@ -2,6 +2,7 @@
 package io.github.murmuration.nats.spark.client;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -38,6 +39,13 @@ class KeysTest {
             assertEquals(vector.get("partition").asInt(), partition(key, vector.get("partitions").asInt()),
                     () -> vector.toString());
         }
+    }
+
+    @Test
+    void aKeyThatIsTooLongForAHeaderIsNotKept() {
+        assertEquals(32 << 10, Keys.header("x".repeat(32 << 10)).length());
+        assertNull(Keys.header("x".repeat((32 << 10) + 1)));
+        assertNull(Keys.header("鳥".repeat(4000)));
     }
 
     @Test

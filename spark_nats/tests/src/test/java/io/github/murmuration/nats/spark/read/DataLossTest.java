@@ -42,8 +42,8 @@ class DataLossTest extends SparkTest {
         nats().publish(source, 1, 20, 40);
         nats().purge(source, 1, 16);
         String words = assertRefused(() -> run(query(true)), "NATS_DATA_LOSS");
-        assertTrue(words.contains("in " + TestNats.jetStream(source, 1) + " wanted sequence 11, found 16: 5 events are"),
-                words);
+        assertTrue(words.contains(
+                "in " + TestNats.jetStream(source, 1) + " wanted sequence 11, found 16: 5 events are"), words);
         run(query(false));
         List<Integer> numbers = numbers(target);
         assertEquals(range(0, 20), numbers.subList(0, 20));
@@ -103,6 +103,7 @@ class DataLossTest extends SparkTest {
     @Test
     void aPartitionThatIsGoneIsNoticed() throws Exception {
         nats().delete(source, 1);
-        assertRefused(() -> run(query(true)), TestNats.jetStream(source, 1) + " wanted sequence 11, found no such stream");
+        assertRefused(() -> run(query(true)),
+                TestNats.jetStream(source, 1) + " wanted sequence 11, found no such stream");
     }
 }

@@ -19,8 +19,8 @@ class ManyEventsTest extends SparkTest {
     void eventsOfAllSizesAreRead() {
         String stream = nats().stream(1);
         writer(spark().range(0, 4000, 1, 1).selectExpr(
-                "concat(id, ':', repeat('x', int(IF(int(id / 500) % 2 = 0, 20, IF(id % 100 = 0, 1000000, 20000))))) AS event"),
-                stream).option("batch_events", "500").save();
+                "concat(id, ':', repeat('x', int(IF(int(id / 500) % 2 = 0, 20, IF(id % 100 = 0, 1000000, 20000))))) "
+                + "AS event"), stream).option("batch_events", "500").save();
         assertEquals(4000, read(stream).selectExpr("string(event) AS event")
                 .selectExpr("split(event, ':')[0] AS id", "length(split(event, ':')[1]) AS size")
                 .filter("size = IF(int(id / 500) % 2 = 0, 20, IF(id % 100 = 0, 1000000, 20000))").distinct().count());
@@ -30,7 +30,8 @@ class ManyEventsTest extends SparkTest {
     void columnsAreThoseOfFewEvents() {
         String stream = nats().stream(1);
         long before = System.currentTimeMillis();
-        writer(spark().range(0, 1500, 1, 1).selectExpr("string(id) AS event", "concat('key ', id) AS key"), stream).save();
+        writer(spark().range(0, 1500, 1, 1).selectExpr("string(id) AS event", "concat('key ', id) AS key"), stream)
+                .save();
         Row last = read(stream).filter("offset = 1400").collectAsList().get(0);
         assertEquals("key 1399", last.getAs("key"));
         assertEquals(0, last.<Integer>getAs("partition"));

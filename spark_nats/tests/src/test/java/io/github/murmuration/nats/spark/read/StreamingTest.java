@@ -41,8 +41,9 @@ class StreamingTest extends SparkTest {
         append(source, 900, 1000);
         run(copy(readStream(source).load(), target, folder));
         assertEquals(range(0, 1000), numbers(target));
-        assertTrue(Files.readAllLines(folder.resolve("offsets/0")).get(2).matches("\\{\"0\":\\d+,\"1\":\\d+,\"2\":\\d+}"));
-        assertEquals("{\"0\":1,\"1\":1,\"2\":1}", Files.readString(folder.resolve("sources/0/0")));
+        assertTrue(Files.readAllLines(folder.resolve("offsets/0")).get(2)
+                .matches("\\{\"0\":\\d+,\"1\":\\d+,\"2\":\\d+}"));
+        assertEquals("{\"0\":1,\"1\":1,\"2\":1}", Files.readString(folder.resolve("sources/0/initial-offset")));
     }
 
     @Test

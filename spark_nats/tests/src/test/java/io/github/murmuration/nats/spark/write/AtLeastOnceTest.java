@@ -52,7 +52,8 @@ class AtLeastOnceTest extends SparkTest {
         String target = "plain-stream";
         nats().connection().jetStreamManagement().addStream(
                 io.github.murmuration.nats.shaded.io.nats.client.api.StreamConfiguration.builder()
-                        .name(TestNats.jetStream(target, 0)).subjects(TestNats.NAMESPACE + "." + target + ".0.>").build());
+                        .name(TestNats.jetStream(target, 0)).subjects(TestNats.NAMESPACE + "." + target + ".0.>")
+                        .build());
         assertRefused(() -> append(target, 0, 10), "Set allow_atomic of the stream");
     }
 
