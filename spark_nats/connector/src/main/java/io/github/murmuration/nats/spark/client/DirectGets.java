@@ -46,6 +46,9 @@ final class DirectGets implements EventFeed {
             if (status.getCode() == Status.NOT_FOUND_CODE) {
                 return null;
             }
+            if (status.getCode() == Status.NO_RESPONDERS_CODE) {
+                throw connection.unanswered(GET + stream + ": a stream with allow_direct", null);
+            }
             if (status.getCode() != Status.EOB_CODE) {
                 throw connection.unanswered(GET + stream + " says " + status.getMessageWithCode(), null);
             }

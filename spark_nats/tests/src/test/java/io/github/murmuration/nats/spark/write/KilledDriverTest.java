@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The driver is killed while it writes, and started again. */
 class KilledDriverTest extends SparkTest {
-    private static final Duration LIMIT = Duration.ofSeconds(120);
+    private static final Duration LIMIT = Duration.ofMinutes(5);
 
     @TempDir
     Path folder;
