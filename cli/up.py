@@ -14,7 +14,6 @@ from common.process import manager
 from common.settings import Settings, read
 from common.tweets import STREAMS
 from deploy.local import checkout, instances, stack, state
-from deploy.local.middlewares import NotInstalled
 from deploy.local.processes import class_data_sharing, supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
@@ -110,12 +109,10 @@ def bring_up(settings: Settings, servers_only: bool) -> None:
 
 def configure(settings: Settings) -> None:
     """Installs the servers first, if this is the first time that their middleware is chosen."""
-    try:
-        stack.write_configuration(settings)
-    except NotInstalled:
+    if not checkout.is_set_up(settings.middleware):
         click.echo(f"installing what {settings.middleware} needs, once:")
         checkout.set_up(settings.middleware)
-        stack.write_configuration(settings)
+    stack.write_configuration(settings)
 
 
 def show_progress(settings: Settings, waited_for: list[Process], deaths: Deaths, began: float) -> None:

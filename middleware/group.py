@@ -35,6 +35,8 @@ class Group:
 
     offsets: dict[int, int]
     members: dict[str, Member] = field(default_factory=dict)
+    life: str = ""
+    """Of the stream, where its offsets do not tell it from a later one of its name."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self), separators=(",", ":")).encode()
@@ -45,6 +47,7 @@ class Group:
         return cls(
             {int(partition): offset for partition, offset in fields["offsets"].items()},
             {name: Member(**member) for name, member in fields["members"].items()},
+            fields["life"],
         )
 
     def join(self, name: str, life: str, now: float) -> None:

@@ -158,13 +158,13 @@ class Membership:
             self._renewed = time.monotonic()
 
 
-def move(record: Record, group: str, to: Position) -> None:
+def move(record: Record, group: str, to: Position, life: str = "") -> None:
     """Commits `to` for a group, once none of its members may be taken for alive. Raises MiddlewareError when one is."""
     deadline = time.monotonic() + LEASE_S + ANSWER_S
     while True:
         seen = record.read()
         living = Group.from_bytes(seen).living(time.time()) if seen is not None else []
-        if not living and record.replace(Group(dict(to.offsets)).to_bytes()):
+        if not living and record.replace(Group(dict(to.offsets), life=life).to_bytes()):
             return
         if time.monotonic() > deadline:
             raise MiddlewareError(f"cannot move the group {group} of {to.stream}: {', '.join(living)} reads")

@@ -28,6 +28,12 @@ def require(command: str) -> None:
         )
 
 
+def is_set_up(middleware: str) -> bool:
+    """Whether set-up has come to the end of what the middleware needs, or has nothing to do for it."""
+    done = ROOT / ".murmur" / "stamps" / f"middleware-{middleware}"
+    return done.exists() or not (ROOT / "deploy/local" / middleware / "setup.sh").exists()
+
+
 def set_up(middleware: str) -> None:
     """Installs what that middleware needs, and shows how far it is. Raises MissingProgram where that fails."""
     command, environment = [str(ROOT / "deploy/local/setup/run")], {**os.environ, "MURMUR_MIDDLEWARE": middleware}

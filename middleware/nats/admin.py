@@ -47,10 +47,11 @@ class NatsAdmin(Admin):
     def committed(self, stream: str, group: str) -> Position | None:
         found = self._streams.partitions(stream)
         record = self._groups.record(stream, group).read()
-        return None if record is None else Position(stream, life(found), Group.from_bytes(record).offsets)
+        known = None if record is None else Group.from_bytes(record)
+        return Position(stream, known.life, known.offsets) if known and known.life == life(found) else None
 
     def move_group(self, stream: str, group: str, to: Position) -> None:
-        membership.move(self._groups.record(stream, group), group, to)
+        membership.move(self._groups.record(stream, group), group, to, to.life)
 
     def forget_group(self, stream: str, group: str) -> None:
         self._groups.forget(stream, group)

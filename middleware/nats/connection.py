@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import nats
 import nats.errors
+import nats.js.errors
 from nats.aio.client import Client
 
 from common.settings import Settings
@@ -31,7 +32,8 @@ API = "$JS.API"
 NO_ANSWER = (
     TimeoutError, OSError, nats.errors.TimeoutError, nats.errors.NoRespondersError, nats.errors.NoServersError,
     nats.errors.ConnectionClosedError, nats.errors.ConnectionDrainingError, nats.errors.OutboundBufferLimitError,
-    nats.errors.StaleConnectionError, nats.errors.UnexpectedEOF,
+    nats.errors.StaleConnectionError, nats.errors.UnexpectedEOF, nats.js.errors.NoStreamResponseError,
+    nats.js.errors.ServiceUnavailableError,
 )
 """JetStream has no responders while the server starts."""
 
@@ -63,18 +65,26 @@ class Connection:
         """The coroutine's result, from the client's thread. Raises Unreachable."""
         future = asyncio.run_coroutine_threadsafe(asyncio.wait_for(coroutine, seconds), self.loop)
         try:
-            return future.result()
+            return future.result(seconds + ANSWER_SECONDS)  # or nothing runs in that thread any more
         except NO_ANSWER as error:
             raise Unreachable(f"NATS does not answer at {self.uri}: {error or type(error).__name__}") from error
+        except nats.errors.Error as error:
+            raise MiddlewareError(f"NATS at {self.uri} refuses: {error}") from error
 
     @property
     def client(self) -> Client:
-        """Connected, or about to connect again."""
+        """Connected, or about to connect again; not for the client's thread. One that the server has sent away, as for
+        a message that is too large for it, does not come back: a new one takes its place."""
         with self._connecting:
-            if self._client is None:
+            if self._client is None or self._client.is_closed:
                 self._probe()
                 self._client = self.run(self._connect())
             return self._client
+
+    @property
+    def current(self) -> Client | None:
+        """The client as it is, for its own thread."""
+        return self._client
 
     @property
     def loop(self) -> asyncio.AbstractEventLoop:

@@ -88,6 +88,8 @@ class NatsConsumer(Consumer):
             partition = held[(self._turn + turn) % len(held)]
             reader, at = self._readers[partition], self._offsets[partition]
             coming = reader.events
+            if reader.replaced and not coming and not events:
+                raise self._replaced()
             while coming and len(events) < most:
                 if coming[0][0] != at + 1:
                     if events:
@@ -113,13 +115,13 @@ class NatsConsumer(Consumer):
         if not self._membership.is_to_look():
             return
         try:
-            found = self._partitions()
+            if self._membership.look():
+                self._read_what_is_held()
+            found = self._partitions()  # after the group, whose members may have committed what came meanwhile
             if life(found) != self._life:
                 raise self._replaced()
             if added := found.keys() - self._membership.group.offsets.keys():
                 self._membership.extend(added)
-                self._read_what_is_held()
-            if self._membership.look():
                 self._read_what_is_held()
         except UnknownStream:
             raise
@@ -127,7 +129,7 @@ class NatsConsumer(Consumer):
             log.info("%s: the group cannot be read: %s", self._stream, error)
             return
         for partition in sorted(self._readers):
-            if not self._readers[partition].events:
+            if not self._readers[partition].events and partition in found:
                 self._compare(partition, found[partition])
 
     def _compare(self, partition: int, found: Partition) -> None:

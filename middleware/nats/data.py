@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from common.settings import Settings
@@ -12,7 +13,7 @@ from middleware.nats.connection import Connection
 from middleware.nats.consumer import NatsConsumer, life
 from middleware.nats.groups import Groups
 from middleware.nats.producer import NatsProducer
-from middleware.nats.reader import PartitionReader
+from middleware.nats.reader import PartitionReader, pull_bytes
 from middleware.nats.streams import Streams
 
 
@@ -32,17 +33,20 @@ class NatsData(DataPlane):
         if start != "committed":
             self.groups.forget(stream, group)
         record = self.groups.record(stream, group)
-        if record.read() is None:
+        known = record.read()
+        if known is None or Group.from_bytes(known).life != life(found):  # of a stream that was deleted since
             first = {number: one.end if start == "tail" else one.head for number, one in found.items()}
-            record.replace(Group(first).to_bytes())  # of two members that make it, the first one does
+            made = Group(first, life=life(found))
+            record.replace(made.to_bytes())  # of two members that make it, the first one does
         return NatsConsumer(
             Membership(partial(self.groups.record, stream, group), stream, member),
-            partial(self.streams.partitions, stream),
-            lambda partition, sequence, arrived: PartitionReader(
-                self._connection, self.streams.name(stream, partition), sequence, arrived
-            ),
-            stream, group, from_head=start == "head",
+            partial(self.streams.partitions, stream), partial(self._reader, stream), stream, group,
+            from_head=start == "head",
         )
+
+    def _reader(self, stream: str, partition: int, sequence: int, arrived: Callable[[], None]) -> PartitionReader:
+        return PartitionReader(self._connection, self.streams.name(stream, partition), sequence,
+                               pull_bytes(self._settings), arrived)
 
     def head(self, stream: str) -> Position:
         found = self.streams.partitions(stream)

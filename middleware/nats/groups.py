@@ -56,20 +56,26 @@ class GroupRecord:
         self._revision: int | None = None
 
     def read(self) -> bytes | None:
+        return self._connection.run(self._get())
+
+    def replace(self, content: bytes) -> bool:
+        return self._connection.run(self._put(content))
+
+    async def _get(self) -> bytes | None:
         try:
-            entry = self._connection.run(self._store.get(self._key))
+            entry = await self._store.get(self._key)
         except nats.js.errors.KeyNotFoundError:
             self._revision = None
             return None
         self._revision = entry.revision
         return entry.value
 
-    def replace(self, content: bytes) -> bool:
+    async def _put(self, content: bytes) -> bool:
         try:
             if self._revision is None:
-                self._revision = self._connection.run(self._store.create(self._key, content))
+                self._revision = await self._store.create(self._key, content)
             else:
-                self._revision = self._connection.run(self._store.update(self._key, content, self._revision))
+                self._revision = await self._store.update(self._key, content, self._revision)
         except nats.js.errors.KeyWrongLastSequenceError:
             return False
         return True

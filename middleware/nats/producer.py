@@ -11,6 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import quote
 
+from nats.aio.client import Client
+
 from common.settings import Settings
 from middleware.data import Producer
 from middleware.errors import EventTooLarge, MiddlewareError, PublishFailed
@@ -21,7 +23,7 @@ from middleware.partitioning import partition_of
 MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES = 20_000, 64 << 20
 """What was sent and is not yet acknowledged; an event may always be."""
 
-MAX_GROUP_EVENTS = 2_000
+MAX_GROUP_EVENTS, MAX_GROUP_BYTES = 2_000, 4 << 20
 
 MAX_BATCH_EVENTS, MAX_BATCH_BYTES = 5_000, 8 << 20
 """One batch goes out in one piece, and must fit into what the server keeps of a stream's messages until it has looked
@@ -30,6 +32,9 @@ at them: `max_buffered_msgs`, 10,000 unless it is configured otherwise."""
 MAX_KEPT_KEY_BYTES = 32 << 10
 """Of a key as a header has it. JetStream takes 64 KiB of headers with a message: a longer key decides the partition,
 and is not kept."""
+
+HEADER_BYTES = 256
+"""Of all other headers of a message, at most. A server sends away whoever exceeds its `max_payload`."""
 
 DELIVERY_S, PAUSE_S = 120.0, 0.25
 """How long a batch is tried to be delivered."""
@@ -54,10 +59,10 @@ class NatsProducer(Producer):
     def __init__(self, settings: Settings, connection: Connection, stream: str) -> None:
         streams = Streams(settings, connection)
         partitions = streams.partitions(stream)
-        self._max_event_bytes = settings.max_event_bytes
+        self._max_event_bytes, self._max_payload = settings.max_event_bytes, connection.client.max_payload
         self._group_s, self._group_ends = settings.publish_group_ms / 1000, 0.0
         self._groups: dict[int, list[Event]] = {partition: [] for partition in partitions}
-        self._grouped = 0
+        self._grouped = self._grouped_bytes = 0
         self._delivery = Delivery()
         self._batches = {
             partition: Batches(connection, streams.subject(stream, partition), self._delivery,
@@ -68,6 +73,10 @@ class NatsProducer(Producer):
     def send(self, key: str, event: bytes) -> None:
         if len(event) > self._max_event_bytes:
             raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
+        most = self._max_payload - min(3 * len(key), MAX_KEPT_KEY_BYTES) - HEADER_BYTES
+        if len(event) > most:
+            raise EventTooLarge(f"an event of {len(event)} bytes, with its headers, exceeds the server's max_payload, "
+                                f"{self._max_payload}")
         if not event:
             raise ValueError("an event must not be empty: not every middleware can pass it")
         now = time.monotonic()
@@ -75,7 +84,8 @@ class NatsProducer(Producer):
             self._group_ends = now + self._group_s
         self._groups[partition_of(key.encode(), len(self._groups))].append(Event(key, event))
         self._grouped += 1
-        if now >= self._group_ends or self._grouped >= MAX_GROUP_EVENTS:
+        self._grouped_bytes += len(event)
+        if now >= self._group_ends or self._grouped >= MAX_GROUP_EVENTS or self._grouped_bytes >= MAX_GROUP_BYTES:
             self._hand_over()
 
     def flush(self) -> None:
@@ -98,7 +108,7 @@ class NatsProducer(Producer):
                 self._groups[partition] = []
                 self._delivery.wait_until(lambda events, size: events < MAX_IN_FLIGHT and size < MAX_IN_FLIGHT_BYTES)
                 self._batches[partition].add(group)
-        self._grouped = 0
+        self._grouped = self._grouped_bytes = 0
 
 
 class Delivery:
@@ -174,17 +184,26 @@ class Batches:
         name, until = f"{self._name}{self._number:x}", time.monotonic() + DELIVERY_S
         while True:
             try:
-                await self._try(batch, name)
+                await asyncio.wait_for(self._try(batch, name), until - time.monotonic())
                 return
             except (Refused, *NO_ANSWER) as error:
                 if isinstance(error, Refused) and error.code == REPEATED:
                     return
-                if time.monotonic() > until or (isinstance(error, Refused) and error.is_final and
+                if time.monotonic() >= until or (isinstance(error, Refused) and error.is_final and
                                                 error.code != INCOMPLETE):
                     raise
-                if self._client.is_connected and not await asyncio.to_thread(self._still_exists):
+                if self._client.is_closed:
+                    self._client = await asyncio.to_thread(self._another)
+                elif self._client.is_connected and not await asyncio.to_thread(self._still_exists):
                     raise MiddlewareError(f"the stream of {self._subject} is gone: `murmur up` creates it") from error
             await asyncio.sleep(PAUSE_S)
+
+    def _another(self) -> Client:
+        """A client in place of one that the server has sent away; the same where there is none yet."""
+        try:
+            return self._connection.client
+        except MiddlewareError:
+            return self._client
 
     def _still_exists(self) -> bool:
         try:

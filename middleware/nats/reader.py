@@ -13,15 +13,20 @@ import uuid
 from collections import deque
 from collections.abc import Callable
 
+import nats.errors
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
+from common.settings import Settings
 from middleware.errors import MiddlewareError
-from middleware.nats.connection import API, NO_ANSWER, Connection
+from middleware.nats.connection import API, Connection
 from middleware.nats.streams import SECOND
 
 PULL_EVENTS, PULL_BYTES = 4_000, 4 << 20
-"""Asked for at once."""
+"""Asked for at once; a single event may always be."""
+
+BESIDE_EVENT_BYTES = 128 << 10
+"""What the server counts beside an event: its headers and subjects."""
 
 ASKED_AHEAD = PULL_EVENTS // 2
 """More is asked for when so many are still to come."""
@@ -48,8 +53,14 @@ class PartitionReader:
     """`events`: sequence and content of each event that was read, in order; made by the client's thread, and taken by
     another with `take`."""
 
-    def __init__(self, connection: Connection, jetstream: str, first: int, arrived: Callable[[], None]) -> None:
-        """`first`: the sequence to begin at; `arrived` is called in the client's thread."""
+    def __init__(
+        self, connection: Connection, jetstream: str, first: int, pull: int, arrived: Callable[[], None]
+    ) -> None:
+        """`first`: the sequence to begin at; `pull`: bytes to ask for at once; `arrived` is called in the client's
+        thread."""
+        self.replaced = False
+        """Whether the stream is another one by now: nothing is read any more."""
+        self._created, self._pull = "", pull
         self.events: deque[tuple[int, bytes]] = deque()
         self._connection, self._client, self._jetstream = connection, connection.client, jetstream
         self._next, self._arrived = first, arrived
@@ -71,13 +82,13 @@ class PartitionReader:
 
     async def _read(self) -> None:
         try:
-            while True:
+            while not self.replaced:
                 try:
                     await self._open()
                     while not self._is_broken():
                         await self._ask()
                         await self._woken()
-                except (MiddlewareError, *NO_ANSWER) as error:
+                except (MiddlewareError, nats.errors.Error, OSError) as error:
                     log.info("reading %s: %s; trying again", self._jetstream, error or type(error).__name__)
                     await asyncio.sleep(PAUSE_S)
         finally:
@@ -85,7 +96,7 @@ class PartitionReader:
 
     def _is_broken(self) -> bool:
         silent = self._asked and asyncio.get_running_loop().time() - self._heard > SILENT_S
-        return bool(self._broken or silent or self._reconnects != self._connection.reconnects)
+        return bool(self.replaced or self._broken or silent or self._reconnects != self._connection.reconnects)
 
     async def _woken(self) -> None:
         """Returns when more is to be asked for, or it is time to look whether it is."""
@@ -98,7 +109,13 @@ class PartitionReader:
     async def _open(self) -> None:
         """A consumer from the first sequence that was not read; its messages come to an inbox of its own."""
         await self._unsubscribe()
-        self._broken = False
+        self._client = self._connection.current or self._client
+        created = (await self._connection.asking(self._client, f"STREAM.INFO.{self._jetstream}"))["created"]
+        if created != (self._created or created):
+            self.replaced = True
+            self._arrived()
+            return
+        self._broken, self._created = False, created
         self._asked, self._reconnects = 0, self._connection.reconnects
         self._consumer, self._inbox = f"murmur-{uuid.uuid4().hex[:12]}", self._client.new_inbox()
         inbox = self._inbox
@@ -122,7 +139,7 @@ class PartitionReader:
             return
         self._asked += PULL_EVENTS
         self._heard = asyncio.get_running_loop().time()
-        request = {"batch": PULL_EVENTS, "max_bytes": PULL_BYTES, "expires": EXPIRES_S * SECOND}
+        request = {"batch": PULL_EVENTS, "max_bytes": self._pull, "expires": EXPIRES_S * SECOND}
         await self._client.publish(f"{API}.CONSUMER.MSG.NEXT.{self._jetstream}.{self._consumer}",
                                    json.dumps(request).encode(), reply=self._inbox)
 
@@ -154,6 +171,11 @@ class PartitionReader:
                 await subscription.unsubscribe()
             except Exception as error:
                 log.debug("leaving %s: %s", self._jetstream, error or type(error).__name__)
+
+
+def pull_bytes(settings: Settings) -> int:
+    """What is asked for at once."""
+    return max(PULL_BYTES, settings.max_event_bytes + BESIDE_EVENT_BYTES)
 
 
 def sequence_of(reply: str) -> int:

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any
 
 from common.settings import Settings
-from middleware.errors import UnknownStream
+from middleware.errors import MiddlewareError, UnknownStream
 from middleware.nats.connection import Connection, Refused
 
 SECOND = 1_000_000_000
@@ -73,6 +73,8 @@ class Streams:
         if 0 not in found:  # it is made last
             raise UnknownStream(f"no stream {stream!r} in the namespace {self._settings.namespace!r} on NATS at "
                                 f"{self._connection.uri}: `murmur up` creates the streams")
+        if max(found) >= len(found):
+            raise MiddlewareError(f"the stream {stream!r} on NATS lacks partitions: it has {sorted(found)} only")
         return dict(sorted(found.items()))
 
     def create(self, stream: str, partitions: int) -> None:
@@ -80,6 +82,8 @@ class Streams:
         try:
             self.partitions(stream)
         except UnknownStream:
+            for one in self._listed(stream):  # the rest of a creation that was interrupted
+                self._connection.ask(f"STREAM.DELETE.{one['config']['name']}")
             self.add(stream, range(partitions - 1, -1, -1), partitions)
 
     def add(self, stream: str, added: range, partitions: int) -> None:

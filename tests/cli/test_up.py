@@ -13,7 +13,6 @@ from cli import up as command
 from cli.main import murmur
 from common.process import manager
 from common.settings import Settings
-from deploy.local.middlewares import NotInstalled
 from tests.stack import PORT_BASE
 
 
@@ -98,17 +97,21 @@ def test_a_middleware_that_is_not_there_is_refused_at_once(home: Path, started: 
 
 
 def test_a_middleware_that_is_chosen_for_the_first_time_is_installed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    installed: list[str] = []
-
-    def write_configuration(settings: Settings) -> None:
-        if settings.middleware not in installed:
-            raise NotInstalled("the broker")
-
-    monkeypatch.setattr(command.stack, "write_configuration", write_configuration)
+    """And again, if that did not come to its end."""
+    stamps, installed = tmp_path / ".murmur" / "stamps", list[str]()
+    stamps.mkdir(parents=True)
+    (tmp_path / "deploy/local/kafka").mkdir(parents=True)
+    (tmp_path / "deploy/local/kafka/setup.sh").touch()
+    monkeypatch.setattr(command.checkout, "ROOT", tmp_path)
     monkeypatch.setattr(command.checkout, "set_up", installed.append)
+    monkeypatch.setattr(command.stack, "write_configuration", lambda settings: None)
     command.configure(Settings(middleware="kafka"))
     command.configure(Settings(middleware="kafka"))
-    assert installed == ["kafka"]
+    assert installed == ["kafka", "kafka"]
     assert "installing what kafka needs" in capsys.readouterr().out
+    (stamps / "middleware-kafka").touch()
+    command.configure(Settings(middleware="kafka"))
+    command.configure(Settings(middleware="elsewhere"))
+    assert installed == ["kafka", "kafka"]

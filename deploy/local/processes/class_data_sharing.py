@@ -77,7 +77,7 @@ def end_writing(settings: Settings) -> None:
     """Ends what writes archives: it keeps a core busy, and the JVM that it asks from ending. What one has begun is
     never used."""
     for process in instances.leftovers(settings):
-        with suppress(psutil.Error):
+        with suppress(psutil.Error, ProcessLookupError):
             if modules.Deploy.CLASS_DATA_SHARING in process.cmdline():
                 os.killpg(process.pid, signal.SIGKILL)  # with the program that asks the JVM
 

@@ -1,4 +1,4 @@
-"""Batches to a real server, whose answers are lost or which loses what was sent."""
+"""NATS on a real server: answers that are lost, streams that are replaced, events beside the bounds."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import asyncio
 import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from common.settings import Settings
-from middleware.errors import PublishFailed, Unreachable
+from middleware.errors import EventTooLarge, PublishFailed, StreamReplaced, Unreachable
 from middleware.nats.connection import Connection
 from middleware.nats.data import NatsData
 from middleware.nats.producer import Batches
@@ -22,23 +23,32 @@ from tests.stack import ROOT, eventually
 SERVER = ROOT / ".murmur" / "jars" / "nats" / "bin" / "nats-server"
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Iterator[NatsData]:
+@contextmanager
+def serving(folder: Path, *lines: str, **settings: Any) -> Iterator[NatsData]:
+    """A stream `s` on a server with these lines in its configuration, and none of ours."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    configuration = tmp_path / "nats.conf"
-    configuration.write_text(f'listen: "127.0.0.1:{port}"\njetstream {{ store_dir: "{tmp_path}/store" }}\n')
-    settings = Settings(middleware="nats", middleware_uri=f"nats://127.0.0.1:{port}", publish_group_ms=10_000)
+    configuration = folder / "nats.conf"
+    configuration.write_text("\n".join((
+        f'listen: "127.0.0.1:{port}"', f'jetstream {{ store_dir: "{folder}/store" }}', *lines
+    )))
+    chosen = Settings(middleware="nats", middleware_uri=f"nats://127.0.0.1:{port}", publish_group_ms=10_000, **settings)
     with subprocess.Popen([SERVER, "--config", configuration], stderr=subprocess.DEVNULL) as server:
-        connection = Connection(settings)
+        connection = Connection(chosen)
         try:
             eventually("the server is there", lambda: answers(connection), 30)
-            found = NatsData(settings, connection)
+            found = NatsData(chosen, connection)
             found.streams.create("s", 1)
             yield found
         finally:
             connection.close()
             server.kill()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[NatsData]:
+    with serving(tmp_path) as found:
+        yield found
 
 
 def answers(connection: Connection) -> bool:
@@ -109,6 +119,53 @@ def test_a_stream_that_is_gone_is_told_at_once_and_the_producer_can_be_used_on(d
         producer.send("k", b"kept")
         producer.flush()
     assert events(data) == [b"kept"]
+
+
+def test_a_group_of_a_stream_that_was_made_anew_begins_anew(data: NatsData) -> None:
+    with data.producer("s") as producer:
+        for number in range(10):
+            producer.send("k", b"old %d" % number)
+    with data.consumer("s", "g") as consumer:
+        while not consumer.has_reached(data.end("s")):
+            consumer.poll(10, 1.0)
+        consumer.commit()
+        data.streams.delete("s")
+        data.streams.create("s", 1)
+        with data.producer("s") as producer:
+            for number in range(20):
+                producer.send("k", b"new %d" % number)
+        polls: list[list[bytes]] = []
+        with pytest.raises(StreamReplaced):
+            polls.extend(iter(lambda: consumer.poll(100, 1.0), None))
+        assert not any(polls)
+    with data.consumer("s", "g") as consumer:
+        found: list[bytes] = []
+        while not consumer.has_reached(data.end("s")):
+            found += consumer.poll(100, 1.0)
+    assert found == [b"new %d" % number for number in range(20)]
+
+
+def test_an_event_that_is_larger_than_what_is_asked_for_at_once(tmp_path: Path) -> None:
+    with serving(tmp_path, "max_payload: 12MB", max_event_bytes=8 << 20) as data:
+        sent = [b"1", b"." * (5 << 20), b"3"]
+        with data.producer("s") as producer:
+            for event in sent:
+                producer.send("k", event)
+        assert events(data) == sent
+
+
+def test_an_event_that_the_server_does_not_take_is_refused_before_it_is_sent(data: NatsData) -> None:
+    with data.producer("s") as producer:
+        with pytest.raises(EventTooLarge, match="max_payload"):
+            producer.send("k", b"." * (1 << 20))
+        producer.send("k", b"kept")
+    assert events(data) == [b"kept"]
+
+
+def test_a_stream_whose_creation_was_interrupted_is_made_as_a_whole(data: NatsData) -> None:
+    data.streams.add("t", range(3, 0, -1), 4)  # all but the last step
+    data.streams.create("t", 2)
+    assert list(data.streams.partitions("t")) == [0, 1]
 
 
 @pytest.mark.parametrize("reply", ["$JS.ACK.murmur_s_0.c.1.17.3.1795881122458197000.5",
