@@ -28,6 +28,8 @@ final class PulledEvents implements EventFeed {
     private long unasked;
     /** Of each of the requests that are under way, the oldest first, the messages that have not come yet. */
     private final ArrayDeque<Long> requests = new ArrayDeque<>();
+    /** Whether a message of the oldest of them has come. */
+    private boolean hasBegun;
 
     /** @param number of messages that are wanted, which must be there */
     PulledEvents(NatsConnection connection, String stream, long start, long number) {
@@ -47,7 +49,10 @@ final class PulledEvents implements EventFeed {
         }
     }
 
-    /** Null too if something else than a message comes: another way tells why. */
+    /**
+     * Null too if something else than a message comes: another way tells why. So it is with an event that takes more
+     * than the bytes of a request, which a direct get yields none the less.
+     */
     @Override
     public StoredEvent next() {
         while (true) {
@@ -70,6 +75,11 @@ final class PulledEvents implements EventFeed {
                 LOG.info("A consumer of {} says {}: the rest is got directly", stream, status.getMessageWithCode());
                 return null;
             }
+            if (!hasBegun) {
+                LOG.info("A consumer of {} says that an event is too large: the rest is got directly", stream);
+                return null;
+            }
+            hasBegun = false;
             String pending = message.getHeaders() == null ? null : message.getHeaders().getFirst(PENDING);
             unasked += pending == null ? requests.getFirst() : Long.parseLong(pending);
             requests.removeFirst();
@@ -78,7 +88,8 @@ final class PulledEvents implements EventFeed {
 
     private void came() {
         long left = requests.removeFirst() - 1;
-        if (left > 0) {
+        hasBegun = left > 0;
+        if (hasBegun) {
             requests.addFirst(left);
         }
     }

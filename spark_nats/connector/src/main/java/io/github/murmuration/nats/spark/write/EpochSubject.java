@@ -106,44 +106,55 @@ final class EpochSubject {
             return new int[0];
         }
         if (newestEpoch == plan.epoch()) {
-            return rest();
+            return rest(all);
         }
         return doubtful && isEvicted() ? orNone(all, "nothing of it is on " + subject + ", but " + evicted()) : all;
     }
 
-    /** Of an epoch that is there in part: the rows that are not. */
-    private int[] rest() {
+    /** Of an epoch of which something is there: the rows that are not. */
+    private int[] rest(int[] all) {
         long total = 0;
         long found = 0;
-        Map<Content, Integer> there = new HashMap<>();
+        long others = 0;
+        Map<Content, Integer> lacking = new HashMap<>();
+        for (int index : all) {
+            lacking.merge(content(index), 1, Integer::sum);
+        }
         try (StoredEvents events = new StoredEvents(connection, stream, subject, from(), last + 1)) {
             for (StoredEvent event = events.next(); event != null; event = events.next()) {
                 if (Long.toString(plan.epoch()).equals(event.header(EPOCH))) {
                     found++;
-                    there.merge(Content.of(event.header(Keys.HEADER), event.event()), 1, Integer::sum);
+                    others += take(lacking, Content.of(event.header(Keys.HEADER), event.event())) ? 0 : 1;
                     String rowsOfAll = event.header(ROWS);
                     total = rowsOfAll == null ? total : Long.parseLong(rowsOfAll);
                 }
             }
         }
         LOG.info("{} of {} rows of epoch {} are on {}", found, total, plan.epoch(), subject);
-        if (total > 0 && found >= total) {
+        if (others > 0) {
+            return orNone(all, others + " of its rows on " + subject + " are none that the repetition has: its rows "
+                    + "depend on something but its input, or the checkpoint was set back");
+        }
+        if (lacking.isEmpty()) {
             return new int[0];
         }
-        int[] rest = IntStream.range(0, rows.size()).filter(index -> !take(there, index)).toArray();
-        if (isEvicted()) {
-            return orNone(rest, "only a part of it is on " + subject + ", and " + evicted());
+        if (total > 0 && found >= total) {
+            return orNone(all, "it is on " + subject + " as a whole, with " + total + " rows, and the repetition has "
+                    + rows.size() + " (was the checkpoint set back?)");
         }
-        return there.isEmpty() ? rest : orNone(rest, "the part of it on " + subject + " holds rows that the repetition "
-                + "does not have: its rows depend on something but its input");
+        int[] rest = IntStream.of(all).filter(index -> take(lacking, content(index))).toArray();
+        return isEvicted() ? orNone(rest, "only a part of it is on " + subject + ", and " + evicted()) : rest;
     }
 
-    private boolean take(Map<Content, Integer> there, int index) {
-        Content content = Content.of(rows.key(index), rows.event(index));
-        if (!there.containsKey(content)) {
+    private Content content(int index) {
+        return Content.of(rows.key(index), rows.event(index));
+    }
+
+    private static boolean take(Map<Content, Integer> contents, Content content) {
+        if (!contents.containsKey(content)) {
             return false;
         }
-        there.computeIfPresent(content, (same, count) -> count == 1 ? null : count - 1);
+        contents.computeIfPresent(content, (same, count) -> count == 1 ? null : count - 1);
         return true;
     }
 

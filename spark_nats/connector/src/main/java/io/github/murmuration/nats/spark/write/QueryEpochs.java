@@ -6,6 +6,7 @@ import io.github.murmuration.nats.spark.client.EventStream;
 import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.PartitionState;
 import io.github.murmuration.nats.spark.client.Partitions;
+import io.github.murmuration.nats.spark.client.StoredEvent;
 import io.github.murmuration.nats.spark.client.StoredEvents;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -83,10 +84,10 @@ final class QueryEpochs {
             return new EpochPlan(query, next, EpochPlan.Kind.NEW);
         }
         if (known.epoch() > epoch) {
-            LOG.warn("Epoch {} of query {} is skipped: epoch {} has begun already, so this one was written. Was the "
-                    + "checkpoint set back?", epoch, query, known.epoch());
+            EpochPlan.Kind kind = decide(epoch,
+                    "epoch " + known.epoch() + " has begun already (was the checkpoint set back?)");
             log.replace(known.by(run, known.tasks()));
-            return new EpochPlan(query, new EpochRecord(epoch, tasks, run, known.last()), EpochPlan.Kind.SKIPPED);
+            return new EpochPlan(query, new EpochRecord(epoch, tasks, run, known.last()), kind);
         }
         EpochPlan.Kind kind = known.tasks() == tasks ? EpochPlan.Kind.AGAIN : otherTasks(connection, known, tasks);
         EpochRecord again = known.by(run, tasks);
@@ -101,12 +102,16 @@ final class QueryEpochs {
         if (trace.isEmpty()) {
             return EpochPlan.Kind.AGAIN;
         }
-        UnknownEpoch decision = options.onUnknownEpoch().decide(known.epoch(), "it was begun by " + known.tasks()
-                + " tasks and comes again with " + tasks + ", and " + trace.get());
-        return decision == UnknownEpoch.WRITE ? EpochPlan.Kind.FORCED : EpochPlan.Kind.SKIPPED;
+        return decide(known.epoch(), "it was begun by " + known.tasks() + " tasks and comes again with " + tasks
+                + ", and " + trace.get());
     }
 
-    /** Where something of the epoch is, or may have been. */
+    private EpochPlan.Kind decide(long epoch, String why) {
+        return options.onUnknownEpoch().decide(epoch, why) == UnknownEpoch.WRITE
+                ? EpochPlan.Kind.FORCED : EpochPlan.Kind.SKIPPED;
+    }
+
+    /** Where something of the epoch is, or may have been. Rows of epochs before it may be there, too. */
     private Optional<String> trace(NatsConnection connection, EpochRecord known) {
         String subjects = options.namespace() + ".*.*.spark." + EpochSubject.token(query) + ".*";
         for (Map.Entry<String, PartitionState> stream : states(connection).entrySet()) {
@@ -116,8 +121,10 @@ final class QueryEpochs {
             }
             try (StoredEvents written = new StoredEvents(
                     connection, stream.getKey(), subjects, from, stream.getValue().end())) {
-                if (written.next() != null) {
-                    return Optional.of("something of it is in " + stream.getKey());
+                for (StoredEvent event = written.next(); event != null; event = written.next()) {
+                    if (Long.toString(known.epoch()).equals(event.header(EpochSubject.EPOCH))) {
+                        return Optional.of("something of it is in " + stream.getKey());
+                    }
                 }
             }
         }

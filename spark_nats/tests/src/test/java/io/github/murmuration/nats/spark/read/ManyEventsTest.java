@@ -4,16 +4,23 @@ package io.github.murmuration.nats.spark.read;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.murmuration.nats.spark.testing.NatsServer;
 import io.github.murmuration.nats.spark.testing.SparkTest;
 import io.github.murmuration.nats.spark.testing.TestNats;
 import java.sql.Timestamp;
+import java.util.List;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** So many events that a consumer pulls them. */
 @Tag("core")
 class ManyEventsTest extends SparkTest {
+    /** Number of a server of its own. */
+    private static final int LARGE_EVENTS = 7;
+
     /** Requests end by their bytes, small events and large ones in turns. */
     @Test
     void eventsOfAllSizesAreRead() {
@@ -24,6 +31,22 @@ class ManyEventsTest extends SparkTest {
         assertEquals(4000, read(stream).selectExpr("string(event) AS event")
                 .selectExpr("split(event, ':')[0] AS id", "length(split(event, ':')[1]) AS size")
                 .filter("size = IF(int(id / 500) % 2 = 0, 20, IF(id % 100 = 0, 1000000, 20000))").distinct().count());
+    }
+
+    /** One event takes more bytes than what is pulled at once. */
+    @Test
+    @Timeout(90)
+    void aVeryLargeEventIsRead() throws Exception {
+        try (NatsServer server = new NatsServer(LARGE_EVENTS, LARGEST_BATCH, "16MB");
+                TestNats nats = new TestNats(server.url())) {
+            String stream = nats.stream(1);
+            writer(spark().range(0, 3000, 1, 1)
+                    .selectExpr("concat(id, ':', repeat('x', IF(id = 1700, 9 << 20, 20))) AS event"), stream)
+                    .option("servers", server.url()).save();
+            assertEquals(List.of(RowFactory.create(3000L, 3000L, (9 << 20) + 5)), spark().read().format("nats")
+                    .option("servers", server.url()).option("namespace", TestNats.NAMESPACE).option("stream", stream)
+                    .load().selectExpr("count(1)", "count(distinct offset)", "max(length(event))").collectAsList());
+        }
     }
 
     @Test

@@ -17,6 +17,11 @@ public final class NatsServer implements AutoCloseable {
 
     /** @param number of the server among those of the tests */
     public NatsServer(int number, int largestBatch) {
+        this(number, largestBatch, "4MB");
+    }
+
+    /** @param largestMessage its {@code max_payload} */
+    public NatsServer(int number, int largestBatch, String largestMessage) {
         port = Integer.getInteger("nats.test.port", 24000) + number;
         folder = Path.of(System.getProperty("nats.test.dir", "target/nats")).toAbsolutePath().resolve("server-" + port);
         try {
@@ -24,13 +29,13 @@ public final class NatsServer implements AutoCloseable {
             Files.createDirectories(folder);
             Files.writeString(folder.resolve("server.conf"), """
                     listen: "127.0.0.1:%d"
-                    max_payload: 4MB
+                    max_payload: %s
                     jetstream {
                       store_dir: "%s"
                       sync_interval: always
                       limits { batch { max_msgs: %d } }
                     }
-                    """.formatted(port, folder.resolve("data"), largestBatch));
+                    """.formatted(port, largestMessage, folder.resolve("data"), largestBatch));
         } catch (IOException failed) {
             throw new IllegalStateException(failed);
         }
