@@ -34,7 +34,9 @@ class NatsSpark(SparkStreams):
                 "starting_offsets": "earliest",
                 "max_events_per_trigger": str(self._settings.max_events_per_trigger or BATCH_EVENTS),
             },
-            write_options={**where, "exactly_once": "true"},
+            # Where nobody can tell whether an epoch was written, what is written twice is dropped later; a query that
+            # fails for ever is worse.
+            write_options={**where, "exactly_once": "true", "on_unknown_epoch": "write"},
             repeating_options={"exactly_once": "false"},
             exactly_once=True,
             batch_events=BATCH_EVENTS,
