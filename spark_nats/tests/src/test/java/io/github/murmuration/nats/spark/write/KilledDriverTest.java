@@ -63,6 +63,7 @@ class KilledDriverTest extends SparkTest {
         append(source, 0, 1000);
         try (DriverProcess first = driver(source, target, 10_000, 0, false)) {
             waitFor(target, 1000);
+            waitUntilItIsDone(0);
             Path copy = folder.resolve("copy");
             org.apache.commons.io.FileUtils.copyDirectory(folder.resolve("checkpoint").toFile(), copy.toFile());
             append(source, 1000, 1500);
@@ -76,6 +77,14 @@ class KilledDriverTest extends SparkTest {
                     target, copy));
         }
         assertEquals(range(0, 1600), numbers(target));
+    }
+
+    /** That the checkpoint says so: a copy without it would be one that was set back. */
+    private void waitUntilItIsDone(int epoch) throws InterruptedException {
+        Path commit = folder.resolve("checkpoint/commits/" + epoch);
+        for (int attempt = 0; attempt < 600 && !java.nio.file.Files.exists(commit); attempt++) {
+            Thread.sleep(100);
+        }
     }
 
     private static void waitFor(String target, int events) throws InterruptedException {
