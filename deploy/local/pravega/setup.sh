@@ -9,12 +9,7 @@ pravega_servers() {
 
 pravega_client() { rm -rf .murmur/jars/pravega-client && build middleware/pravega/client pravega-client; }
 
-pravega_source() {
-    mvn -B -ntp -DskipTests -f spark_pravega/pom.xml package &&
-        rm -rf .murmur/jars/spark/pravega &&
-        mkdir -p .murmur/jars/spark/pravega &&
-        cp spark_pravega/target/pravega-connectors-spark-*_2.13.jar .murmur/jars/spark/pravega/
-}
+pravega_source() { data_source pravega; }
 
 step pravega_servers "servers of Pravega (about 110 MB)" .murmur/jars/pravega/patched \
     deploy/local/pravega/{pom.xml,Patches.java}
