@@ -54,6 +54,8 @@ lock:  ## pin the Python packages of requirements*.in, with hashes; nothing move
 	python3.11 -m venv .murmur/lock && .murmur/lock/bin/pip install --quiet pip==$(PIP) pip-tools==$(PIP_TOOLS)
 	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements.txt requirements.in middleware/*/requirements.in
 	.murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file requirements-checks.txt requirements-checks.in
+	for file in deploy/local/*/requirements.in; do \
+	    .murmur/lock/bin/pip-compile $(PIP_COMPILE) --output-file $${file%.in}.txt $$file; done
 
 clean:  ## remove what was built and installed, but nothing that an instance stored
 	rm -rf .murmur/stamps .murmur/venv .murmur/lock .murmur/jars .murmur/encoder .murmur/log frontend/dist frontend/node_modules test-results build *.egg-info

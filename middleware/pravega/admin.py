@@ -8,19 +8,19 @@ import time
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import first_sent_at
+from middleware import membership
 from middleware.admin import Admin
 from middleware.data import DataPlane, Position
 from middleware.errors import MiddlewareError, Unreachable
+from middleware.group import Group
 from middleware.pravega import cuts
-from middleware.pravega.connection import CALL_SECONDS, Connection
+from middleware.pravega.connection import Connection
 from middleware.pravega.consumer import first_events, life
-from middleware.pravega.group import LEASE_S, Group
 from middleware.pravega.journal import journal_durability
 from middleware.pravega.jvm import raising
 
 log = logging.getLogger(__name__)
 
-RETRY_SECONDS = 0.3
 CREATE_ATTEMPTS = 3
 """A controller on a busy disk may take longer than one call to make the segments, and goes on with them at the next."""
 
@@ -57,25 +57,14 @@ class PravegaAdmin(Admin):
 
     def committed(self, stream: str, group: str) -> Position | None:
         self._connection.require(stream)
-        with raising(Unreachable, f"cannot look for the group {group} of {stream}"):
-            record = self._connection.client().group(stream, group).read()
+        record = self._connection.record(stream, group).read()
         if record is None:
             return None
-        offsets = Group.from_bytes(bytes(record)).offsets
+        offsets = Group.from_bytes(record).offsets
         return Position(stream, life(offsets), offsets)
 
     def move_group(self, stream: str, group: str, to: Position) -> None:
-        deadline = time.monotonic() + LEASE_S + CALL_SECONDS
-        with raising(MiddlewareError, f"cannot move the group {group} of {stream}"):
-            record = self._connection.client().group(stream, group)
-            while True:
-                seen = record.read()
-                living = Group.from_bytes(bytes(seen)).living(time.time()) if seen is not None else []
-                if not living and record.replace(Group(dict(to.offsets)).to_bytes()):
-                    return
-                if time.monotonic() > deadline:
-                    raise MiddlewareError(f"cannot move the group {group} of {stream}: {', '.join(living)} reads")
-                time.sleep(RETRY_SECONDS)
+        membership.move(self._connection.record(stream, group), group, to)
 
     def forget_group(self, stream: str, group: str) -> None:
         self._connection.forget_group(stream, group)

@@ -45,6 +45,10 @@ class Connection:
         with raising(Unreachable, f"cannot find the first events of {stream}"):
             return pairs(self.client().head(stream))
 
+    def record(self, stream: str, group: str) -> GroupRecord:
+        with raising(Unreachable, f"cannot look for the group {group} of {stream}"):
+            return GroupRecord(self.client().group(stream, group), f"the group {group} of {stream}")
+
     def forget_group(self, stream: str, group: str) -> None:
         with raising(MiddlewareError, f"cannot remove the group {group} of {stream}"):
             self.client().group(stream, group).remove()
@@ -60,3 +64,20 @@ class Connection:
             socket.create_connection((address.hostname, address.port), CONNECT_SECONDS).close()
         except OSError as error:
             raise Unreachable(f"Pravega does not answer at {self.uri}: {error}; is the instance up?") from error
+
+
+class GroupRecord:
+    """A group's record in the scope's table of groups, as a `membership.Record`."""
+
+    def __init__(self, record: Any, named: str) -> None:
+        """`record`: a murmuration.pravega.GroupRecord."""
+        self._record, self._named = record, named
+
+    def read(self) -> bytes | None:
+        with raising(Unreachable, f"cannot read {self._named}"):
+            content = self._record.read()
+        return None if content is None else bytes(content)
+
+    def replace(self, content: bytes) -> bool:
+        with raising(Unreachable, f"cannot change {self._named}"):
+            return bool(self._record.replace(content))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import logging
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import jpype
 
 from middleware.data import Consumer, Position
 from middleware.errors import MiddlewareError, Overtaken, StreamReplaced, Unreachable
-from middleware.pravega.group import Group, Superseded
-from middleware.pravega.jvm import pairs, raising
-from middleware.pravega.lease import Lease
+from middleware.membership import PAUSE_S, Membership, tried
+from middleware.pravega.jvm import pairs
 
 MAX_POLL_BYTES = 4 << 20
 FIRST_S = 0.5
@@ -24,45 +22,34 @@ FIRST_S = 0.5
 SLICE_S = 0.2
 """How long one call waits in Java, where Ctrl-C is not seen."""
 
-LOOK_S = 1.0
-"""How often a member looks who else is there."""
-
-RETRY_S, PAUSE_S = 60.0, 0.3
-"""How long a call is tried while the servers are away."""
-
 HEADER_BYTES = 8
 """What precedes an event in its segment: a type and its length."""
 
 log = logging.getLogger(__name__)
-T = TypeVar("T")
 
 
 class PravegaConsumer(Consumer):
     """A segment is read from the group's committed offset as soon as the member holds it, and by nobody else."""
 
     def __init__(
-        self, reader: Any, record: Callable[[], Any], head: Callable[[], dict[int, int]], stream: str, group: str,
-        member: str, from_head: bool,
+        self, reader: Any, membership: Membership, head: Callable[[], dict[int, int]], stream: str, group: str,
+        from_head: bool,
     ) -> None:
-        """`reader`: a BlockReader; `record`: makes a GroupRecord of the group, which exists; `head`: first offsets that
-        are left."""
-        self._reader, self._record, self._head = reader, record(), head
-        self._stream, self._name, self._member, self._life = stream, group, member, uuid.uuid4().hex
+        """`reader`: a BlockReader; `head`: first offsets that are left."""
+        self._reader, self._membership, self._head = reader, membership, head
+        self._stream, self._name = stream, group
         self._from_head = from_head
         self.passed_over: dict[int, int] = {}
         self._committed: dict[int, int] = {}
         self._ended: dict[int, int] = {}  # segments that are sealed and read: where they end
         self._handed_out: list[bytes] = []  # by the last poll
         self._places: list[str] = []  # of these, once somebody asks
-        self._group = self._replace(lambda group: group.join(self._member, self._life, time.time()))
-        self._looked = time.monotonic()
-        self._lease = Lease(record(), self._member, self._life)
         self._read_what_is_held()
 
     def poll(self, max_events: int, timeout: float) -> list[bytes]:
         deadline = time.monotonic() + timeout
         while True:
-            self._lease.polled()
+            self._membership.polled()
             self._look()
             left = min(SLICE_S, deadline - time.monotonic())
             self._handed_out, self._places = self._take(max_events, max(0.0, left)), []
@@ -79,7 +66,7 @@ class PravegaConsumer(Consumer):
         return self._places[index]
 
     def has_reached(self, end: Position) -> bool:
-        if end.life != life(self._group.offsets):
+        if end.life != life(self._membership.group.offsets):
             raise self._replaced()
         return all(at >= end.offsets[segment] for segment, at in self._offsets().items())
 
@@ -92,29 +79,16 @@ class PravegaConsumer(Consumer):
 
     def commit(self) -> bool:
         offsets = self._offsets()
-        given_away = self._group.held(self._member) and set(offsets) - self._group.share(self._member)
-        if offsets == self._committed and not given_away:
+        if offsets == self._committed and not self._membership.must_give_away(set(offsets)):
             return True
-        held_all = False
-
-        def change(group: Group) -> None:
-            nonlocal held_all
-            held_all = group.commit(self._member, self._life, offsets, time.time())
-
-        self._group = self._replace(change, self._group)
+        held_all = self._membership.commit(offsets)
         self._committed = offsets
-        self._lease.renewed()
         self._read_what_is_held()
         return held_all
 
     def close(self) -> None:
-        """Leaves the group, so that others need not wait for the lease to end; as well as the servers allow."""
-        self._lease.close()
         self._reader.close()
-        try:
-            self._update(self._read(), lambda group: group.leave(self._member, self._life))
-        except MiddlewareError as error:
-            log.warning("leaving the group of %s: %s", self._stream, error)
+        self._membership.leave()
 
     def _take(self, max_events: int, timeout: float) -> list[bytes]:
         try:
@@ -148,81 +122,33 @@ class PravegaConsumer(Consumer):
 
     def _head_of(self, segment: int) -> int:
         """Offset of the first event that is left. Raises StreamReplaced."""
-        head = self._tried("finding the first event", self._head)
+        head = tried(f"finding the first event of {self._stream}", self._head)
         if segment not in head:
             raise self._replaced()
         return head[segment]
 
     def _look(self) -> None:
-        """Takes what of this member's share is free, and prolongs its lease. Failures are tried again next time."""
-        now = time.monotonic()
-        if now - self._looked < LOOK_S:
+        """Takes what of this member's share is free. Failures are tried again next time."""
+        if not self._membership.is_to_look():
             return
-        self._looked = now
         try:
-            group = self._read()
             if self._ended and self._ended.keys() - self._head().keys():
                 raise self._replaced()
-            own = group.members.get(self._member)
-            settled = own is not None and own.life == self._life and not group.free_for(self._member, time.time())
-            if settled and not self._lease.is_due():
-                self._group = group
-                return
-            renewed = self._update(group, lambda seen: seen.renew(self._member, self._life, time.time()))
+            if self._membership.look():
+                self._read_what_is_held()
         except Unreachable as error:
             log.info("%s: the group cannot be read: %s", self._stream, error)
-            return
-        if renewed:
-            self._group = renewed
-            self._lease.renewed()
-            self._read_what_is_held()
 
     def _read_what_is_held(self) -> None:
-        reading = self._offsets()
-        held = set(self._group.held(self._member))
+        reading, offsets = self._offsets(), self._membership.group.offsets
+        held = self._membership.held()
         for segment in reading.keys() - held:
             self._reader.closeSegment(segment)
             self._ended.pop(segment, None)
         for segment in sorted(held - reading.keys()):
-            self._reader.open(segment, self._group.offsets[segment])
-            self._committed[segment] = self._group.offsets[segment]
+            self._reader.open(segment, offsets[segment])
+            self._committed[segment] = offsets[segment]
         self._committed = {segment: self._committed[segment] for segment in held}
-
-    def _replace(self, change: Callable[[Group], None], group: Group | None = None) -> Group:
-        """Applies a change to the group's record, whoever else changes it; `group`: the record as last seen."""
-        while True:
-            seen = group or self._tried("reading the group", self._read)
-            group = None
-            if changed := self._tried(
-                    "changing the group", lambda seen=seen: self._update(seen, change)):  # type: ignore[misc]
-                return changed
-
-    def _read(self) -> Group:
-        with raising(Unreachable, f"cannot read the group of {self._stream}"):
-            record = self._record.read()
-        if record is None:
-            raise MiddlewareError(f"the group of {self._stream} was removed while a member reads")
-        return Group.from_bytes(bytes(record))
-
-    def _update(self, group: Group, change: Callable[[Group], None]) -> Group | None:
-        """The changed group, or None if somebody else was faster."""
-        try:
-            change(group)
-        except Superseded as error:
-            raise MiddlewareError(f"{self._stream}: {error}") from error
-        with raising(Unreachable, f"cannot change the group of {self._stream}"):
-            return group if self._record.replace(group.to_bytes()) else None
-
-    def _tried(self, what: str, call: Callable[[], T]) -> T:
-        deadline = time.monotonic() + RETRY_S
-        while True:
-            try:
-                return call()
-            except Unreachable as error:
-                if time.monotonic() > deadline:
-                    raise
-                log.info("%s of %s: %s; trying again", what, self._stream, error)
-                time.sleep(PAUSE_S)
 
 
 def first_events(reader: Any, head: Mapping[int, int], end: Mapping[int, int]) -> Iterator[bytes]:

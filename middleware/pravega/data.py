@@ -8,9 +8,10 @@ from typing import Any
 from common.settings import Settings
 from middleware.data import Consumer, DataPlane, Position, Producer, Start
 from middleware.errors import MiddlewareError, Unreachable
+from middleware.group import Group
+from middleware.membership import Membership
 from middleware.pravega.connection import Connection
 from middleware.pravega.consumer import PravegaConsumer, life
-from middleware.pravega.group import Group
 from middleware.pravega.jvm import pairs, raising
 from middleware.pravega.producer import MAX_IN_FLIGHT, PravegaProducer
 
@@ -33,14 +34,13 @@ class PravegaData(DataPlane):
             self._connection.forget_group(stream, group)
         with raising(Unreachable, f"cannot join the group {group} of {stream}"):
             connection = self._connection.client()
-            record = partial(connection.group, stream, group)
-            made = record()
+            made = self._connection.record(stream, group)
             if made.read() is None:
                 first = connection.tail(stream) if start == "tail" else connection.head(stream)
                 made.replace(Group(pairs(first)).to_bytes())  # of two members that make it, the first one does
             return PravegaConsumer(
-                connection.reader(stream), record, lambda: self._connection.first_offsets(stream),
-                stream, group, member, from_head=start == "head",
+                connection.reader(stream), Membership(partial(self._connection.record, stream, group), stream, member),
+                lambda: self._connection.first_offsets(stream), stream, group, from_head=start == "head",
             )
 
     def head(self, stream: str) -> Position:

@@ -107,7 +107,7 @@ def test_it_tells_what_a_stream_holds(bounded: Middleware, stream: str) -> None:
     publish(bounded, stream, 0, 1000, size=1000)
     held = bounded.admin.held(stream)
     assert (held.store, held.bound, held.unit) == (stream, BOUND, "bytes")
-    assert 1_000_000 <= (held.holds or 0) <= 1_100_000
+    assert 1_000_000 <= (held.holds or 0) <= 1_200_000  # with what the server stores beside an event
     assert held.oldest_at is None or began - 1 <= held.oldest_at <= time.time() + 1
 
 
@@ -125,13 +125,13 @@ def test_the_share_of_the_retention_that_a_reader_has_used(bounded: Middleware, 
     read(bounded, stream, 10)
     begin = position(bounded, stream)
     assert bounded.admin.retention_used(stream, begin) == 0
-    publish(bounded, stream, 10, 2000, size=1000)
+    publish(bounded, stream, 10, 500, size=1000)
     share = bounded.admin.retention_used(stream, begin)
     assert share is not None
-    assert 0.45 <= share <= 1.1  # the double, where both keys lie in one partition and each has its own bound
-    publish(bounded, stream, 2010, 4000, size=1000)
+    assert 0.11 <= share <= 0.3  # the double, where both keys lie in one partition and each has its own bound
+    publish(bounded, stream, 510, 1000, size=1000)
     assert bounded.admin.retention_used(stream, begin) == pytest.approx(3 * share, rel=0.05)
-    read(bounded, stream, 6000)
+    read(bounded, stream, 1500)
     assert bounded.admin.retention_used(stream, position(bounded, stream)) == 0
 
 

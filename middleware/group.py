@@ -1,10 +1,9 @@
-"""How the members of a consumer group share the segments of a stream: pure functions over the group's record.
+"""How the members of a consumer group share the partitions of a stream: pure functions over the group's record.
 
-Pravega's own reader groups count an event as read when the next one is asked for, and give segments away then; a member
-that makes whole batches durable would lose events in between. So a group is a record in a key-value table, replaced by
-compare and set: the committed offset of every segment, and who reads which. A member holds its segments as long as it
-renews its lease; it gives one away only where everything of it is committed. Leases compare the clocks of the members,
-which must agree to a second or so.
+For stores whose own groups would lose events of a member that makes whole batches durable, or have none. A group is a
+record that is replaced by compare and set: the committed offset of every partition, and who reads which. A member holds
+its partitions as long as it renews its lease; it gives one away only where everything of it is committed. Leases
+compare the clocks of the members, which must agree to a second or so.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 
 LEASE_S = 10.0
-"""Who has not renewed for so long is dead: others read its segments from the committed offsets."""
+"""Who has not renewed for so long is dead: others read its partitions from the committed offsets."""
 
 
 class Superseded(Exception):
@@ -27,12 +26,12 @@ class Member:
 
     life: str
     until: float
-    segments: list[int] = field(default_factory=list)
+    partitions: list[int] = field(default_factory=list)
 
 
 @dataclass
 class Group:
-    """`offsets`: segment → offset after the last committed event."""
+    """`offsets`: partition → offset after the last committed event."""
 
     offsets: dict[int, int]
     members: dict[str, Member] = field(default_factory=dict)
@@ -44,13 +43,13 @@ class Group:
     def from_bytes(cls, record: bytes) -> Group:
         fields = json.loads(record)
         return cls(
-            {int(segment): offset for segment, offset in fields["offsets"].items()},
+            {int(partition): offset for partition, offset in fields["offsets"].items()},
             {name: Member(**member) for name, member in fields["members"].items()},
         )
 
     def join(self, name: str, life: str, now: float) -> None:
-        """Takes the place of a predecessor of the same name, with its segments, whether or not it is dead."""
-        held = self.members[name].segments if name in self.members else []
+        """Takes the place of a predecessor of the same name, with its partitions, whether or not it is dead."""
+        held = self.members[name].partitions if name in self.members else []
         self.members[name] = Member(life, now + LEASE_S, held)
         self._take(name, now)
 
@@ -67,42 +66,47 @@ class Group:
         return True
 
     def commit(self, name: str, life: str, offsets: Mapping[int, int], now: float) -> bool:
-        """Stores the offsets of those segments that the member holds, and gives away what is not of its share.
+        """Stores the offsets of those partitions that the member holds, and gives away what is not of its share.
 
         Whether it held all of them. Raises Superseded.
         """
         own = self._own(name, life)
-        held = set(own.segments)
-        self.offsets.update({segment: offset for segment, offset in offsets.items() if segment in held})
+        held = set(own.partitions)
+        self.offsets.update({partition: offset for partition, offset in offsets.items() if partition in held})
         self._bury(now, name)
-        own.segments = sorted(held & self.share(name))
+        own.partitions = sorted(held & self.share(name))
         own.until = now + LEASE_S
         return held.issuperset(offsets)
+
+    def extend(self, partitions: Iterable[int]) -> None:
+        """Adds partitions of which nothing is committed; nobody holds them yet."""
+        for partition in partitions:
+            self.offsets.setdefault(partition, 0)
 
     def leave(self, name: str, life: str) -> None:
         if name in self.members and self.members[name].life == life:
             del self.members[name]
 
     def share(self, name: str) -> set[int]:
-        """Segments that the member should read, given who is there: every n-th."""
-        names, segments = sorted(self.members), sorted(self.offsets)
-        return set(segments[names.index(name) :: len(names)])
+        """Partitions that the member should read, given who is there: every n-th."""
+        names, partitions = sorted(self.members), sorted(self.offsets)
+        return set(partitions[names.index(name) :: len(names)])
 
     def free_for(self, name: str, now: float) -> set[int]:
-        """Segments of the member's share that nobody alive holds, now that the dead have lost theirs."""
+        """Partitions of the member's share that nobody alive holds, now that the dead have lost theirs."""
         living = Group(self.offsets, dict(self.members))
         living._bury(now, name)
-        return living.share(name) - set(_segments(living.members.values()))
+        return living.share(name) - set(_partitions(living.members.values()))
 
     def living(self, now: float) -> list[str]:
         """Members that have not left and whose leases are not over."""
         return sorted(name for name, member in self.members.items() if member.until >= now)
 
     def held(self, name: str) -> list[int]:
-        return self.members[name].segments
+        return self.members[name].partitions
 
     def _own(self, name: str, life: str) -> Member:
-        """The member's entry; made anew, without segments, if others took it for dead."""
+        """The member's entry; made anew, without partitions, if others took it for dead."""
         if name not in self.members:
             self.members[name] = Member(life, 0.0)
         elif self.members[name].life != life:
@@ -111,9 +115,9 @@ class Group:
 
     def _take(self, name: str, now: float) -> None:
         self._bury(now, name)
-        free = set(self.offsets) - set(_segments(self.members.values()))
+        free = set(self.offsets) - set(_partitions(self.members.values()))
         own = self.members[name]
-        own.segments = sorted({*own.segments, *(free & self.share(name))})
+        own.partitions = sorted({*own.partitions, *(free & self.share(name))})
 
     def _bury(self, now: float, survivor: str) -> None:
         self.members = {
@@ -121,5 +125,5 @@ class Group:
         }
 
 
-def _segments(members: Iterable[Member]) -> Iterable[int]:
-    return (segment for member in members for segment in member.segments)
+def _partitions(members: Iterable[Member]) -> Iterable[int]:
+    return (partition for member in members for partition in member.partitions)

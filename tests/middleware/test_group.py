@@ -1,4 +1,4 @@
-"""Sharing the segments of a stream, without a server: what the members of a group do to its record."""
+"""Sharing the partitions of a stream, without a server: what the members of a group do to its record."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from middleware.pravega.group import LEASE_S, Group, Superseded
+from middleware.group import LEASE_S, Group, Superseded
 
 
-def group(segments: int = 4) -> Group:
-    return Group(dict.fromkeys(range(segments), 0))
+def group(partitions: int = 4) -> Group:
+    return Group(dict.fromkeys(range(partitions), 0))
 
 
 def test_the_first_member_takes_all() -> None:
@@ -31,7 +31,7 @@ def test_a_second_member_gets_its_share_when_the_first_has_committed() -> None:
     assert record.offsets == {0: 10, 1: 11, 2: 12, 3: 13}
 
 
-def test_more_members_than_segments() -> None:
+def test_more_members_than_partitions() -> None:
     record = group(1)
     record.join("a", "1", now=0)
     record.join("b", "2", now=0)
@@ -40,7 +40,7 @@ def test_more_members_than_segments() -> None:
     assert (record.held("a"), record.held("b")) == ([0], [])
 
 
-def test_the_segments_of_a_dead_member_are_read_from_where_it_committed() -> None:
+def test_the_partitions_of_a_dead_member_are_read_from_where_it_committed() -> None:
     record = group(2)
     record.join("a", "1", now=0)
     record.commit("a", "1", {0: 7, 1: 8}, now=1)
@@ -108,7 +108,7 @@ def test_the_record_survives_its_way_through_the_table() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_whatever_happens_no_segment_has_two_readers_and_in_the_end_each_has_one(seed: int) -> None:
+def test_whatever_happens_no_partition_has_two_readers_and_in_the_end_each_has_one(seed: int) -> None:
     chance = random.Random(seed)
     record, lives, now = group(5), dict.fromkeys("abc", ""), 0.0
     for step in range(300):
@@ -125,7 +125,7 @@ def test_whatever_happens_no_segment_has_two_readers_and_in_the_end_each_has_one
             record.renew(name, lives[name], now)
         elif lives[name] and act == "commit":
             record.commit(name, lives[name], {}, now)
-        held = [segment for member in record.members.values() for segment in member.segments]
+        held = [partition for member in record.members.values() for partition in member.partitions]
         assert len(held) == len(set(held))
     living = [name for name in sorted(record.members) if record.members[name].until >= now]
     for _ in range(3):
@@ -134,5 +134,15 @@ def test_whatever_happens_no_segment_has_two_readers_and_in_the_end_each_has_one
             record.commit(name, lives[name], {}, now)
     for name in living:
         record.renew(name, lives[name], now)
-    held = [segment for member in record.members.values() for segment in member.segments]
+    held = [partition for member in record.members.values() for partition in member.partitions]
     assert sorted(held) == (list(record.offsets) if living else [])
+
+
+def test_partitions_that_are_added_are_taken_from_their_beginning() -> None:
+    record = group(2)
+    record.join("a", "1", now=0)
+    record.commit("a", "1", {0: 10, 1: 11}, now=1)
+    record.extend([1, 2])
+    record.renew("a", "1", now=2)
+    assert record.offsets == {0: 10, 1: 11, 2: 0}
+    assert record.held("a") == [0, 1, 2]

@@ -1,0 +1,216 @@
+"""Writes to a stream of NATS: a published group is one atomic batch of its partition, with one acknowledgement."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from typing import NamedTuple
+from urllib.parse import quote
+
+from common.settings import Settings
+from middleware.data import Producer
+from middleware.errors import EventTooLarge, MiddlewareError, PublishFailed
+from middleware.nats.connection import ANSWER_SECONDS, NO_ANSWER, Connection, Refused
+from middleware.nats.streams import Streams
+from middleware.partitioning import partition_of
+
+MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES = 20_000, 64 << 20
+"""What was sent and is not yet acknowledged; an event may always be."""
+
+MAX_GROUP_EVENTS, MAX_BATCH_BYTES = 2_000, 8 << 20
+
+MAX_KEPT_KEY_BYTES = 32 << 10
+"""Of a key as a header has it. JetStream takes 64 KiB of headers with a message: a longer key decides the partition,
+and is not kept."""
+
+DELIVERY_S, PAUSE_S = 120.0, 0.25
+"""How long a batch is tried to be delivered."""
+
+SLICE_S = 0.2
+"""How long to wait in one piece, so that signals are seen."""
+
+REPEATED = 10201
+"""JetStream's code for a batch of which it has a message already: an earlier try was stored, and its answer lost."""
+
+
+class Event(NamedTuple):
+    key: str
+    content: bytes
+
+
+class NatsProducer(Producer):
+    """Hands events to the client's thread in groups of `publish_group_ms`: when the time of one is over and the next
+    event comes, or at `flush`. What waits there for the batch before it goes as one batch."""
+
+    def __init__(self, settings: Settings, connection: Connection, stream: str) -> None:
+        streams = Streams(settings, connection)
+        partitions = streams.partitions(stream)
+        self._max_event_bytes = settings.max_event_bytes
+        self._group_s, self._group_ends = settings.publish_group_ms / 1000, 0.0
+        self._groups: dict[int, list[Event]] = {partition: [] for partition in partitions}
+        self._grouped = 0
+        self._delivery = Delivery()
+        self._batches = {
+            partition: Batches(connection, streams.subject(stream, partition), self._delivery,
+                               lambda partition=partition: streams.exists(stream, partition))  # type: ignore[misc]
+            for partition in partitions
+        }
+
+    def send(self, key: str, event: bytes) -> None:
+        if len(event) > self._max_event_bytes:
+            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
+        if not event:
+            raise ValueError("an event must not be empty: not every middleware can pass it")
+        now = time.monotonic()
+        if not self._grouped:
+            self._group_ends = now + self._group_s
+        self._groups[partition_of(key.encode(), len(self._groups))].append(Event(key, event))
+        self._grouped += 1
+        if now >= self._group_ends or self._grouped >= MAX_GROUP_EVENTS:
+            self._hand_over()
+
+    def flush(self) -> None:
+        self._hand_over()
+        self._delivery.wait_until(lambda events, _: not events)
+        if failure := self._delivery.take_failure():
+            raise PublishFailed(f"NATS did not take the events: {failure}") from failure
+
+    def close(self) -> None:
+        try:
+            self.flush()
+        finally:
+            for batches in self._batches.values():
+                batches.close()
+
+    def _hand_over(self) -> None:
+        """Blocks while too many events are in flight. What failed is known at `flush`."""
+        for partition, group in self._groups.items():
+            if group:
+                self._groups[partition] = []
+                self._delivery.wait_until(lambda events, size: events < MAX_IN_FLIGHT and size < MAX_IN_FLIGHT_BYTES)
+                self._batches[partition].add(group)
+        self._grouped = 0
+
+
+class Delivery:
+    """What is in flight, and the first failure since it was last asked for; shared with the client's thread."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._events = self._bytes = 0
+        self.failure: Exception | None = None
+
+    def began(self, events: int, size: int) -> None:
+        with self._changed:
+            self._events += events
+            self._bytes += size
+
+    def ended(self, events: int, size: int, failure: Exception | None) -> None:
+        with self._changed:
+            self._events -= events
+            self._bytes -= size
+            self.failure = self.failure or failure
+            self._changed.notify_all()
+
+    def wait_until(self, condition: Callable[[int, int], bool]) -> None:
+        """`condition`: of the events and bytes in flight."""
+        with self._changed:
+            while not condition(self._events, self._bytes):
+                self._changed.wait(SLICE_S)
+
+    def take_failure(self) -> Exception | None:
+        with self._changed:
+            failure, self.failure = self.failure, None
+            return failure
+
+
+class Batches:
+    """Publishes to one partition, a batch after the other; in the client's thread, but for `add` and `close`."""
+
+    def __init__(
+        self, connection: Connection, subject: str, delivery: Delivery, exists: Callable[[], bool]
+    ) -> None:
+        self._connection, self._client, self._subject, self._delivery = connection, connection.client, subject, delivery
+        self._exists = exists
+        self._name, self._number = uuid.uuid4().hex[:8], 0
+        self._waiting: asyncio.Queue[list[Event]] = asyncio.Queue()
+        self._task = asyncio.run_coroutine_threadsafe(self._publish_all(), connection.loop)
+
+    def add(self, group: list[Event]) -> None:
+        self._delivery.began(len(group), _size(group))
+        self._connection.loop.call_soon_threadsafe(self._waiting.put_nowait, group)
+
+    def close(self) -> None:
+        self._task.cancel()
+
+    async def _publish_all(self) -> None:
+        while True:
+            batch = list(await self._waiting.get())
+            size = _size(batch)
+            while size < MAX_BATCH_BYTES and not self._waiting.empty():
+                batch += (more := self._waiting.get_nowait())
+                size += _size(more)
+            failure: Exception | None = None
+            try:
+                if self._delivery.failure is None:  # or else all is sent again
+                    await self._deliver(batch)
+            except Exception as error:
+                failure = error
+            self._delivery.ended(len(batch), size, failure)
+
+    async def _deliver(self, batch: list[Event]) -> None:
+        """Tries until JetStream has it once: it tells a batch that it has by the id of the first message."""
+        self._number += 1
+        name, until = f"{self._name}{self._number:x}", time.monotonic() + DELIVERY_S
+        while True:
+            try:
+                await self._try(batch, name)
+                return
+            except (Refused, *NO_ANSWER) as error:
+                if isinstance(error, Refused) and error.code == REPEATED:
+                    return
+                if time.monotonic() > until or (isinstance(error, Refused) and 400 <= error.status < 500):
+                    raise
+                if self._client.is_connected and not await asyncio.to_thread(self._still_exists):
+                    raise MiddlewareError(f"the stream of {self._subject} is gone: `murmur up` creates it") from error
+            await asyncio.sleep(PAUSE_S)
+
+    def _still_exists(self) -> bool:
+        try:
+            return self._exists()
+        except MiddlewareError:
+            return True  # nobody knows
+
+    async def _try(self, batch: list[Event], name: str) -> None:
+        *members, last = batch
+        for number, event in enumerate(members, 1):
+            await self._client.publish(
+                self._subject, event.content, headers=_headers(event, name, number, first=number == 1)
+            )
+        headers = _headers(last, name, len(batch), first=not members)
+        if members:
+            headers["Nats-Batch-Commit"] = "1"
+        else:  # an event by itself is no batch
+            del headers["Nats-Batch-Id"], headers["Nats-Batch-Sequence"]
+        answer = await self._client.request(self._subject, last.content, timeout=ANSWER_SECONDS, headers=headers)
+        told = json.loads(answer.data)
+        if "error" in told:
+            raise Refused(f"publishing to {self._subject}", told["error"])
+
+
+def _headers(event: Event, batch: str, number: int, first: bool) -> dict[str, str]:
+    """Of a message; a key may have what ends a line."""
+    headers = {"Nats-Batch-Id": batch, "Nats-Batch-Sequence": str(number)}
+    if first:
+        headers["Nats-Msg-Id"] = batch
+    if event.key and len(key := quote(event.key, safe="")) <= MAX_KEPT_KEY_BYTES:
+        headers["Key"] = key
+    return headers
+
+
+def _size(group: list[Event]) -> int:
+    return sum(len(event.content) for event in group)

@@ -1,0 +1,54 @@
+"""How Spark reads and writes a stream, by the data source of spark_nats/."""
+
+from __future__ import annotations
+
+import json
+
+from common.settings import Settings
+from middleware.data import Position
+from middleware.errors import MiddlewareError
+from middleware.nats.connection import Connection
+from middleware.nats.consumer import life
+from middleware.nats.streams import Streams
+from middleware.spark import SparkBinding, SparkStreams
+
+BATCH_EVENTS = 100_000
+"""What a micro-batch of Spark reads at most, unless set."""
+
+
+class NatsSpark(SparkStreams):
+    """Spark's offset is the sequence of the next event: ours, plus one."""
+
+    def __init__(self, settings: Settings, connection: Connection) -> None:
+        self._settings, self._connection = settings, connection
+
+    def binding(self, stream: str) -> SparkBinding:
+        where = {"servers": self._connection.uri, "namespace": self._settings.namespace}
+        return SparkBinding(
+            format="nats",
+            event_column="event", key_column="key", stream_column="stream",
+            partition_column="partition", offset_column="offset",
+            read_options={
+                **where,
+                "stream": stream,
+                "starting_offsets": "earliest",
+                "max_events_per_trigger": str(self._settings.max_events_per_trigger or BATCH_EVENTS),
+            },
+            write_options={**where, "exactly_once": "true"},
+            repeating_options={"exactly_once": "false"},
+            exactly_once=True,
+            batch_events=BATCH_EVENTS,
+            initial_offset=("initial-offset", ""),
+            signs_of_loss=("NATS_DATA_LOSS",),
+        )
+
+    def position(self, stream: str, source_offset: str) -> Position:
+        try:
+            offsets = {int(partition): int(next_) - 1 for partition, next_ in json.loads(source_offset).items()}
+        except (ValueError, TypeError, AttributeError) as error:
+            raise MiddlewareError(f"not an offset of {stream} in a checkpoint: {source_offset[:200]}") from error
+        return Position(stream, life(Streams(self._settings, self._connection).partitions(stream)), offsets)
+
+    def offset(self, position: Position) -> str:
+        return json.dumps({str(partition): offset + 1 for partition, offset in sorted(position.offsets.items())},
+                          separators=(",", ":"))

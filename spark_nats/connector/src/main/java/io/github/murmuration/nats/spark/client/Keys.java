@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.nats.spark.client;
+
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.util.zip.CRC32;
+
+/** How the key of an event is carried, and which partition it belongs to: the same for all writers of a stream. */
+public final class Keys {
+    /** The header with the key, percent-encoded, since a header line holds no line breaks. */
+    public static final String HEADER = "Key";
+
+    private Keys() {
+    }
+
+    /** Percent-encoded, a space as {@code %20}: so both kinds of decoders, with and without {@code +}, read it. */
+    public static String encode(String key) {
+        return isPlain(key) ? key : URLEncoder.encode(key, StandardCharsets.UTF_8).replace("+", "%20");
+    }
+
+    public static String decode(String header) {
+        return isPlain(header) ? header : URLDecoder.decode(header, StandardCharsets.UTF_8);
+    }
+
+    /** CRC-32 of the key in UTF-8, unsigned, modulo the number of partitions. */
+    public static int partition(byte[] key, int partitions) {
+        CRC32 crc = new CRC32();
+        crc.update(key);
+        return (int) (crc.getValue() % partitions);
+    }
+
+    private static boolean isPlain(String text) {
+        for (int index = 0; index < text.length(); index++) {
+            char each = text.charAt(index);
+            boolean plain = each >= 'a' && each <= 'z' || each >= 'A' && each <= 'Z' || each >= '0' && each <= '9'
+                    || each == '-' || each == '_' || each == '.';
+            if (!plain) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

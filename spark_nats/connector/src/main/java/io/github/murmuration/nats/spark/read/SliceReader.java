@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.nats.spark.read;
+
+import io.github.murmuration.nats.spark.NatsOptions;
+import io.github.murmuration.nats.spark.client.Connections;
+import io.github.murmuration.nats.spark.client.StoredEvents;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.read.PartitionReader;
+import org.apache.spark.sql.types.StructType;
+
+/** Reads a slice from its first to its last event, none of which may be missing. */
+final class SliceReader implements PartitionReader<InternalRow> {
+    private final PartitionSlice slice;
+    private final DataLoss dataLoss;
+    private final EventRow row;
+    private final Connections.Lease lease;
+    private final StoredEvents events;
+    private long wanted;
+
+    SliceReader(NatsOptions options, StructType columns, PartitionSlice slice) {
+        this.slice = slice;
+        dataLoss = new DataLoss(options.failOnDataLoss());
+        row = new EventRow(columns, slice.stream().name(), slice.partition());
+        wanted = slice.start();
+        lease = Connections.lease(options.servers());
+        events = new StoredEvents(lease.connection(), slice.jetStream(), null, slice.start(), slice.end());
+    }
+
+    @Override
+    public boolean next() {
+        StoredEvents.Stored stored = events.next();
+        long found = stored == null ? slice.end() : stored.sequence();
+        if (found != wanted) {
+            dataLoss.gone(slice.jetStream(), wanted, found);
+        }
+        if (stored == null) {
+            wanted = slice.end();
+            return false;
+        }
+        wanted = found + 1;
+        row.set(stored);
+        return true;
+    }
+
+    @Override
+    public InternalRow get() {
+        return row.row();
+    }
+
+    @Override
+    public void close() {
+        events.close();
+        lease.close();
+    }
+}

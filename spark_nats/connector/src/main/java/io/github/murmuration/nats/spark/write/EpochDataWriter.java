@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.nats.spark.write;
+
+import io.github.murmuration.nats.spark.NatsException;
+import io.github.murmuration.nats.spark.NatsOptions;
+import io.github.murmuration.nats.spark.client.ApiException;
+import io.github.murmuration.nats.spark.client.Connections;
+import io.github.murmuration.nats.spark.client.Patience;
+import io.github.murmuration.nats.spark.client.UnansweredException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.sql.catalyst.InternalRow;
+import org.apache.spark.sql.connector.write.DataWriter;
+import org.apache.spark.sql.connector.write.WriterCommitMessage;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Keeps the rows of one task attempt, and writes them when Spark lets this attempt commit. */
+final class EpochDataWriter implements DataWriter<InternalRow> {
+    private static final Logger LOG = LoggerFactory.getLogger(EpochDataWriter.class);
+    /** Attempts that ran before this one may write once more each; who is fenced more often than that gives up. */
+    private static final int FENCED = 5;
+
+    private final NatsOptions options;
+    private final EpochPlan plan;
+    private final int task;
+    private final boolean doubtful;
+    private final Connections.Lease lease;
+    private final TargetRows rows;
+    private int fenced;
+
+    /** @param repeated whether an attempt of the task ran before */
+    EpochDataWriter(NatsOptions options, EventColumns columns, EpochPlan plan, PartitionCounts counts, int task,
+            boolean repeated) {
+        this.options = options;
+        this.plan = plan;
+        this.task = task;
+        doubtful = repeated || plan.kind() == EpochPlan.Kind.AGAIN;
+        lease = Connections.lease(options.servers());
+        rows = new TargetRows(options, columns, lease.connection(), counts, true);
+    }
+
+    @Override
+    public void write(InternalRow row) {
+        if (plan.kind() != EpochPlan.Kind.SKIPPED) {
+            rows.add(row);
+        }
+    }
+
+    @Override
+    public WriterCommitMessage commit() {
+        List<EpochSubject> subjects = new ArrayList<>();
+        rows.forEach((partition, its) -> subjects.add(new EpochSubject(lease.connection(), plan,
+                options.onUnknownEpoch(), options.batchEvents(), partition, task, its, doubtful)));
+        Patience patience = new Patience();
+        while (!subjects.isEmpty()) {
+            try {
+                writeParts(subjects);
+                patience.succeeded();
+            } catch (UnansweredException failed) {
+                again(subjects, failed, patience);
+            } catch (ApiException failed) {
+                if (failed.isFenced() && ++fenced > FENCED || !failed.isFenced() && !failed.isPassing()) {
+                    throw failed;
+                }
+                again(subjects, failed, patience);
+            }
+        }
+        return Written.INSTANCE;
+    }
+
+    /** One part for each, side by side; those that have all of theirs are left out from then on. */
+    private static void writeParts(List<EpochSubject> subjects) {
+        subjects.forEach(EpochSubject::ask);
+        subjects.forEach(EpochSubject::look);
+        subjects.removeIf(EpochSubject::isWritten);
+        subjects.forEach(EpochSubject::send);
+        subjects.forEach(EpochSubject::await);
+        subjects.removeIf(EpochSubject::isWritten);
+    }
+
+    private void again(List<EpochSubject> subjects, NatsException failed, Patience patience) {
+        LOG.warn("Epoch {} of query {}: {}. Looking what is there", plan.epoch(), plan.query(), failed.getMessage());
+        subjects.forEach(EpochSubject::lost);
+        patience.pauseAfter(failed);
+    }
+
+    /** What was written stays: the repetition of the epoch finds it. */
+    @Override
+    public void abort() {
+        // Nothing to take back.
+    }
+
+    @Override
+    public void close() {
+        lease.close();
+    }
+}

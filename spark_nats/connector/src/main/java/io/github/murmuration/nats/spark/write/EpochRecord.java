@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.nats.spark.write;
+
+import io.nats.client.support.JsonParser;
+import io.nats.client.support.JsonValue;
+import io.nats.client.support.JsonValueUtils;
+import java.io.Serializable;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * What a driver notes before an epoch's tasks begin.
+ *
+ * @param tasks by which the epoch is written
+ * @param last for each JetStream stream a sequence which everything of this epoch comes after
+ * @param driver the run of the query that wrote it
+ */
+record EpochRecord(long epoch, int tasks, String driver, TreeMap<String, Long> last) implements Serializable {
+    byte[] json() {
+        String sequences = last.entrySet().stream().map(each -> "\"" + each.getKey() + "\":" + each.getValue())
+                .collect(Collectors.joining(",", "{", "}"));
+        return ("{\"epoch\":" + epoch + ",\"tasks\":" + tasks + ",\"driver\":\"" + driver + "\",\"last\":" + sequences
+                + "}").getBytes(StandardCharsets.UTF_8);
+    }
+
+    static EpochRecord of(byte[] json) {
+        JsonValue value = JsonParser.parseUnchecked(json);
+        TreeMap<String, Long> last = new TreeMap<>();
+        for (Map.Entry<String, JsonValue> each : JsonValueUtils.readObject(value, "last").map.entrySet()) {
+            last.put(each.getKey(), JsonValueUtils.getLong(each.getValue(), 0));
+        }
+        return new EpochRecord(
+                JsonValueUtils.readLong(value, "epoch", -1),
+                JsonValueUtils.readInteger(value, "tasks", 0),
+                JsonValueUtils.readString(value, "driver", ""),
+                last);
+    }
+
+    /** Of a stream that is not noted, as one that was created later, 0. */
+    long last(String stream) {
+        return last.getOrDefault(stream, 0L);
+    }
+
+    EpochRecord by(String otherDriver, int otherTasks) {
+        return new EpochRecord(epoch, otherTasks, otherDriver, last);
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.nats.spark.write;
+
+import io.github.murmuration.nats.spark.client.Keys;
+import io.github.murmuration.nats.spark.client.LastMessage;
+import io.github.murmuration.nats.spark.client.NatsConnection;
+import io.github.murmuration.nats.spark.client.PartitionState;
+import io.github.murmuration.nats.spark.client.Partitions;
+import io.github.murmuration.nats.spark.client.StoredEvents;
+import io.nats.client.Message;
+import io.nats.client.impl.Headers;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What one task writes to one partition in an epoch, on a subject that belongs to this task of the query alone. The
+ * subject's last message tells what is there; that it is still the same is the condition of each batch.
+ */
+final class EpochSubject {
+    static final String EPOCH = "Epoch";
+    private static final String ROWS = "Rows";
+    private static final String EXPECTED = "Nats-Expected-Last-Subject-Sequence";
+    /** So the commit of a batch does not take the server too long. */
+    private static final int BATCH_BYTES = 32 << 20;
+    private static final Logger LOG = LoggerFactory.getLogger(EpochSubject.class);
+
+    private final NatsConnection connection;
+    private final EpochPlan plan;
+    private final UnknownEpoch onUnknown;
+    private final int batchEvents;
+    private final String stream;
+    private final TargetRows.Partition target;
+    private final String subject;
+    private final Rows rows;
+    /** Indices of the rows that are still to be written. */
+    private int[] missing;
+    private int written;
+    private long last;
+    private boolean looked;
+    private boolean doubtful;
+    private int partEnd;
+    private AtomicBatch batch;
+    private CompletableFuture<Message> answer;
+
+    /** @param doubtful whether something of the epoch may be there */
+    EpochSubject(NatsConnection connection, EpochPlan plan, UnknownEpoch onUnknown, int batchEvents,
+            TargetRows.Partition target, int task, Rows rows, boolean doubtful) {
+        this.connection = connection;
+        this.plan = plan;
+        this.onUnknown = onUnknown;
+        this.batchEvents = batchEvents;
+        this.rows = rows;
+        this.doubtful = doubtful;
+        this.target = target;
+        stream = target.stream().partition(target.number());
+        subject = target.stream().subject(target.number(), "spark." + token(plan.query()) + "." + task);
+    }
+
+    static String token(String query) {
+        return query.replace("-", "");
+    }
+
+    boolean isWritten() {
+        return looked && written == missing.length;
+    }
+
+    /** What was under way may have arrived or not. */
+    void lost() {
+        looked = false;
+        doubtful = true;
+        batch = null;
+    }
+
+    void ask() {
+        if (!looked) {
+            answer = LastMessage.ask(connection, stream, subject);
+        }
+    }
+
+    /** Finds out what is to be written. */
+    void look() {
+        if (looked) {
+            return;
+        }
+        Optional<LastMessage> newest = LastMessage.of(connection, answer, subject);
+        last = newest.map(LastMessage::sequence).orElse(0L);
+        written = 0;
+        missing = missing(newest.map(message -> message.headers().getFirst(EPOCH)).map(Long::parseLong).orElse(-1L));
+        looked = true;
+    }
+
+    private int[] missing(long newestEpoch) {
+        int[] all = IntStream.range(0, rows.size()).toArray();
+        if (plan.kind() == EpochPlan.Kind.FORCED) {
+            return all;
+        }
+        if (newestEpoch > plan.epoch()) {
+            LOG.info("Epoch {} comes too late on {}: epoch {} is there", plan.epoch(), subject, newestEpoch);
+            return new int[0];
+        }
+        if (newestEpoch == plan.epoch()) {
+            return rest();
+        }
+        return doubtful && isEvicted() ? orNone(all, "nothing of it is on " + subject + ", but " + evicted()) : all;
+    }
+
+    /** Of an epoch that is there in part: the rows that are not. */
+    private int[] rest() {
+        long total = 0;
+        long found = 0;
+        Map<Content, Integer> there = new HashMap<>();
+        try (StoredEvents events = new StoredEvents(connection, stream, subject, from(), last + 1)) {
+            for (StoredEvents.Stored event = events.next(); event != null; event = events.next()) {
+                Headers headers = event.message().getHeaders();
+                if (Long.toString(plan.epoch()).equals(headers.getFirst(EPOCH))) {
+                    found++;
+                    there.merge(Content.of(headers.getFirst(Keys.HEADER),
+                            event.message().getData()), 1, Integer::sum);
+                    String rowsOfAll = headers.getFirst(ROWS);
+                    total = rowsOfAll == null ? total : Long.parseLong(rowsOfAll);
+                }
+            }
+        }
+        LOG.info("{} of {} rows of epoch {} are on {}", found, total, plan.epoch(), subject);
+        if (total > 0 && found >= total) {
+            return new int[0];
+        }
+        int[] rest = IntStream.range(0, rows.size()).filter(index -> !take(there, index)).toArray();
+        if (isEvicted()) {
+            return orNone(rest, "only a part of it is on " + subject + ", and " + evicted());
+        }
+        return there.isEmpty() ? rest : orNone(rest, "the part of it on " + subject + " holds rows that the repetition "
+                + "does not have: its rows depend on something but its input");
+    }
+
+    private boolean take(Map<Content, Integer> there, int index) {
+        Content content = Content.of(rows.key(index), rows.event(index));
+        if (!there.containsKey(content)) {
+            return false;
+        }
+        there.computeIfPresent(content, (same, count) -> count == 1 ? null : count - 1);
+        return true;
+    }
+
+    private int[] orNone(int[] indices, String why) {
+        return onUnknown.decide(plan.epoch(), why) == UnknownEpoch.WRITE ? indices : new int[0];
+    }
+
+    /** A stream that was created anew may end before what the record says. */
+    private long from() {
+        long noted = plan.record().last(stream);
+        return noted < last ? noted + 1 : 1;
+    }
+
+    private boolean isEvicted() {
+        Optional<PartitionState> state = Partitions.state(connection, target.stream(), target.number());
+        return state.isPresent() && state.get().first() > plan.record().last(stream) + 1;
+    }
+
+    private String evicted() {
+        return "retention has removed events that came after " + plan.record().last(stream);
+    }
+
+    /** Sends the next part: one atomic batch. */
+    void send() {
+        int from = written;
+        partEnd = partEnd(from);
+        batch = new AtomicBatch(connection, subject);
+        for (int index = from; index < partEnd - 1; index++) {
+            batch.add(headers(index, index == from), rows.event(missing[index]));
+        }
+        answer = batch.commit(headers(partEnd - 1, partEnd - 1 == from), rows.event(missing[partEnd - 1]));
+    }
+
+    /** Waits until that part is durable. */
+    void await() {
+        last = batch.sequence(answer);
+        written = partEnd;
+        batch = null;
+    }
+
+    private int partEnd(int from) {
+        int end = from;
+        long bytes = 0;
+        while (end < missing.length && end - from < batchEvents && (end == from || bytes < BATCH_BYTES)) {
+            bytes += rows.event(missing[end++]).length;
+        }
+        return end;
+    }
+
+    private Headers headers(int index, boolean isFirst) {
+        Headers headers = new Headers().put(EPOCH, Long.toString(plan.epoch()));
+        String key = rows.key(missing[index]);
+        if (key != null) {
+            headers.put(Keys.HEADER, key);
+        }
+        if (isFirst) {
+            headers.put(EXPECTED, Long.toString(last)).put(ROWS, Integer.toString(rows.size()));
+        }
+        return headers;
+    }
+
+    /** Key and event of a row. */
+    private record Content(String key, ByteBuffer event) {
+        static Content of(String key, byte[] event) {
+            return new Content(key, ByteBuffer.wrap(event));
+        }
+    }
+}
