@@ -2,4 +2,4 @@
 
 pulsar_server() { rm -rf .murmur/jars/pulsar && build deploy/local/pulsar pulsar; }
 
-step pulsar_server "Pulsar's server (about 130 MB)" .murmur/jars/pulsar deploy/local/pulsar/pom.xml
+step pulsar_server "Pulsar's server (about 142 MB)" .murmur/jars/pulsar deploy/local/pulsar/pom.xml
