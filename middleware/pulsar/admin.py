@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 
 from common.settings import Durability, Settings
@@ -18,6 +19,10 @@ from middleware.pulsar.journal import journal_durability
 from middleware.pulsar.rest import Refused
 
 PAUSE_SECONDS = 0.2
+CREATE_ATTEMPTS = 3
+"""A broker that has just started on busy cores may take longer than one call, and goes on with it at the next."""
+
+log = logging.getLogger(__name__)
 
 
 class PulsarAdmin(Admin):
@@ -40,7 +45,13 @@ class PulsarAdmin(Admin):
             time.sleep(PAUSE_SECONDS)
 
     def create_stream(self, stream: str, partitions: int) -> None:
-        self._streams.create(stream, partitions)
+        for attempt in range(1, CREATE_ATTEMPTS + 1):
+            try:
+                return self._streams.create(stream, partitions)
+            except Unreachable as error:
+                if attempt == CREATE_ATTEMPTS or isinstance(error.__cause__, ConnectionError):
+                    raise
+                log.warning("%s; trying again", error)
 
     def committed(self, stream: str, group: str) -> Position | None:
         life = self._streams.describe(stream).life

@@ -88,6 +88,10 @@ class PulsarConsumer(Consumer):
         for turn in range(len(held)):
             partition = held[(self._turn + turn) % len(held)]
             reader = self._readers[partition]
+            if reader.at < (cut := self._described.cuts.get(partition, 0)):
+                if events:
+                    continue
+                self._pass(partition, cut)
             while len(events) < most and (come := reader.coming()):
                 if not reader.follows(come):
                     if events:
@@ -140,7 +144,7 @@ class PulsarConsumer(Consumer):
         self.passed_over[partition] = head
 
     def _look(self) -> None:
-        """Who else is there, and what the stream still is. Failures are tried again next time. Raises Overtaken."""
+        """Who else is there, and what the stream still is. Failures are tried again next time."""
         if not self._membership.is_to_look():
             return
         try:
@@ -154,10 +158,6 @@ class PulsarConsumer(Consumer):
             raise
         except Unreachable as error:
             log.info("%s: the group cannot be read: %s", self._stream, error)
-            return
-        for partition in sorted(self._readers):
-            if self._readers[partition].at < self._described.cuts.get(partition, 0):
-                self._pass(partition, self._described.cuts[partition])
 
     def _describe(self) -> None:
         """Raises StreamReplaced, UnknownStream or Unreachable."""

@@ -33,7 +33,7 @@ class PulsarData(DataPlane):
         described = self.streams.describe(stream)
         if start != "committed":
             self.groups.forget(described.life, group)
-        if self.groups.record(described.life, group).read() is None:
+        if not self.groups.exists(described.life, group):
             first = (self.end if start == "tail" else self.head)(stream)
             self.groups.make(described.life, group, Group(dict(first.offsets)).to_bytes())
         return PulsarConsumer(

@@ -19,7 +19,7 @@ from middleware.pulsar.ledgers import Ledgers
 from middleware.pulsar.rest import ANSWER_SECONDS, Refused
 from middleware.pulsar.streams import CONFLICT, NOT_FOUND, Streams
 
-KEPT_MIB = 1
+KEPT = {"retentionTimeInMinutes": -1, "retentionSizeInMB": 1}
 SEEN = 64
 """Versions, the last ones, that are read where nothing is known: more than come too late one after the other."""
 
@@ -35,20 +35,27 @@ class Groups:
         """Of a group of the stream that has this life."""
         return GroupRecord(self._connection, self._topic(life, group))
 
+    def exists(self, life: str, group: str) -> bool:
+        record = self.record(life, group)
+        try:
+            return record.read() is not None
+        finally:
+            record.close()
+
     def make(self, life: str, group: str, content: bytes) -> None:
         """Of two members that make it, the first one does. Raises MiddlewareError."""
-        self._streams.make_namespace(self._namespace)
-        kept = {"retentionTimeInMinutes": -1, "retentionSizeInMB": KEPT_MIB}
-        self._connection.rest.ask("POST", f"namespaces/{TENANT}/{quote(self._namespace, '')}/retention", kept)
+        self._streams.make_namespace(self._namespace, KEPT)
         try:
             self._connection.rest.ask("PUT", path(self._topic(life, group)))
         except Refused as error:
             if error.status != CONFLICT:
                 raise
         record = self.record(life, group)
-        if record.read() is None:
-            record.replace(content)
-        record.close()
+        try:
+            if record.read() is None:
+                record.replace(content)
+        finally:
+            record.close()
 
     def forget(self, life: str, group: str) -> None:
         """Does nothing if there is none."""

@@ -1,8 +1,8 @@
 """Places in a partition of Pulsar, and the integers that stand for them.
 
-An event is found by ledger, entry and its number in that: the ledgers of a partition follow each other, an entry is what a producer
-published as one, and its events are counted from 0 on. The integer keeps their order, so that two places can be
-compared; it counts nothing: between two events that follow each other it may grow by much.
+An event is found by ledger, entry and its number in that: the ledgers of a partition follow each other, an entry is
+what a producer published as one, and its events are counted from 0 on. The integer keeps their order, so that two
+places can be compared; it counts nothing: between two events that follow each other it may grow by much.
 
 Every partition begins with an entry that is no event, its origin, by which it is known from where on to count: offset 0
 is the first event behind it. Without it a partition that is still empty would begin with another ledger whenever the

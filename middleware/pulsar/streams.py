@@ -112,7 +112,8 @@ class Streams:
         except UnknownStream:
             self.make_namespace(self._settings.namespace)
             self._unless_there(self._path(stream) + "/partitions",
-                               {"partitions": partitions, "properties": {"life": uuid.uuid4().hex[:12]}})
+                               {"partitions": partitions, "properties": {"life": uuid.uuid4().hex[:12]}},
+                               WITH_PROPERTIES)
             self.bind(stream, partitions)
             self.begin(stream, range(partitions - 1, -1, -1))
         else:
@@ -159,13 +160,16 @@ class Streams:
         """Beside the topic's other properties."""
         self._rest.ask("PUT", f"{self._path(stream)}/properties", {name: value})
 
-    def make_namespace(self, name: str) -> None:
-        """Keeps everything, for topics that say no more."""
-        self._unless_there(f"tenants/{TENANT}", {"allowedClusters": self._rest.get("clusters")}, "application/json")
-        self._unless_there(f"namespaces/{TENANT}/{quote(name, '')}",
-                           {"bundles": {"numBundles": 1}, "retention_policies": FOR_EVER}, "application/json")
+    def make_namespace(self, name: str, kept: Mapping[str, int] = FOR_EVER) -> None:
+        """`kept`: of topics that say no more. Does nothing if there is one."""
+        if TENANT not in self._rest.get("tenants"):
+            self._unless_there(f"tenants/{TENANT}", {"allowedClusters": self._rest.get("clusters")})
+        if f"{TENANT}/{name}" not in self._rest.get(f"namespaces/{TENANT}"):
+            self._unless_there(f"namespaces/{TENANT}/{quote(name, '')}",
+                               {"bundles": {"numBundles": 1}, "retention_policies": kept})
 
-    def _unless_there(self, path: str, content: Any, kind: str = WITH_PROPERTIES) -> None:
+    def _unless_there(self, path: str, content: Any, kind: str = "application/json") -> None:
+        """The broker notes it in its log, with much else, where it is there already."""
         try:
             self._rest.ask("PUT", path, content, kind)
         except Refused as error:

@@ -44,9 +44,6 @@ def write_configuration(settings: Settings) -> None:
 
 
 def processes(settings: Settings) -> list[Process]:
-    """Raises ValueError for more than one replica."""
-    if settings.replicas > 1:
-        raise ValueError("Pulsar runs here as one server: replicas must be 1")
     return [
         Process("pulsar", python("deploy.local.pulsar.server"), stage=0, ready=answers(settings.port(Port.ADMIN)),
                 stop_seconds=1.5, memory_mib=1536, data=folder(settings),
@@ -88,6 +85,7 @@ def java(settings: Settings, *arguments: str, options: tuple[str, ...] = ()) -> 
         *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
         "-Dio.netty.tryReflectionSetAccessible=true", "-Dpulsar.allocator.exit_on_oom=true",
         f"-Dlog4j2.configurationFile={FOLDER / 'pulsar' / 'log4j2.xml'}",
+        f"-Djava.util.logging.config.file={FOLDER / 'pulsar' / 'logging.properties'}",
         *options, "-cp", f"{settings.jar_dir / 'pulsar'}/*", "org.apache.pulsar.PulsarStandaloneStarter",
         f"--config={configuration(settings)}", f"--metadata-dir={folder(settings) / 'metadata'}",
         f"--bookkeeper-dir={folder(settings) / 'bookkeeper'}", "--bookkeeper-port=0",

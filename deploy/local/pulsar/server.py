@@ -34,7 +34,7 @@ def format_once(settings: Settings) -> None:
     between would be refused ever after. Without the stamp no broker ever ran, so what is there is the rest of such a
     one. The stamp lies beside the folder: a server that has lost that must not begin anew by itself. Exits then.
     """
-    own, stamp = folder(settings), settings.state_dir / "pulsar-formatted"
+    own, stamp = folder(settings), formatted(settings)
     if stamp.exists():
         if not (own / "metadata").exists():
             raise SystemExit(f"{own} is gone, and with it what the only server held: put it back from a backup, or "
@@ -49,6 +49,10 @@ def format_once(settings: Settings) -> None:
         bookie.kill()
         bookie.wait()
     files.replace(stamp, "the bookie has made its folders and its metadata\n")
+
+
+def formatted(settings: Settings) -> Path:
+    return settings.state_dir / "pulsar-formatted"
 
 
 def await_journal(bookie: subprocess.Popen[bytes], folder: Path) -> None:
