@@ -16,6 +16,9 @@ from common.storage import files
 from deploy.local.processes import class_data_sharing
 from deploy.local.pulsar import folder, java, render_configuration
 
+NAME = "pulsar"
+"""Of the archive of its classes."""
+
 FORMAT_SECONDS = 60
 
 
@@ -23,7 +26,7 @@ def main() -> None:
     settings = Settings.load()
     render_configuration(settings)
     format_once(settings)
-    command = java(settings, options=class_data_sharing.options(settings, "pulsar"))
+    command = java(settings, options=class_data_sharing.options(settings, NAME))
     os.execv(command[0], command)
 
 
@@ -42,7 +45,9 @@ def format_once(settings: Settings) -> None:
         return
     shutil.rmtree(own, ignore_errors=True)
     own.mkdir(parents=True)
-    bookie = subprocess.Popen(java(settings, "--no-broker"))
+    known = class_data_sharing.archive_of(settings, NAME).exists()
+    archive = class_data_sharing.options(settings, NAME) if known else ()
+    bookie = subprocess.Popen(java(settings, "--no-broker", options=archive))
     try:
         await_journal(bookie, own / "bookkeeper" / "current")
     finally:

@@ -41,7 +41,7 @@ def test_the_rest_of_a_beginning_that_was_killed_is_removed(
     rest.touch()
     journal = rest.with_name("1.txn")
     begin = ("sh", "-c", f"mkdir -p '{journal.parent}' && touch '{journal}' && exec sleep 60")
-    monkeypatch.setattr(server, "java", lambda settings, *arguments: begin)
+    monkeypatch.setattr(server, "java", lambda *arguments, **options: begin)
     server.format_once(settings)
     assert not rest.exists()
     assert journal.exists()
@@ -50,7 +50,7 @@ def test_the_rest_of_a_beginning_that_was_killed_is_removed(
 
 def test_a_bookie_that_ends_is_no_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(home=tmp_path, middleware="pulsar")
-    monkeypatch.setattr(server, "java", lambda settings, *arguments: ("false",))
+    monkeypatch.setattr(server, "java", lambda *arguments, **options: ("false",))
     with pytest.raises(SystemExit, match="did not begin"):
         server.format_once(settings)
     assert not server.formatted(settings).exists()
