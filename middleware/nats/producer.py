@@ -21,7 +21,11 @@ from middleware.partitioning import partition_of
 MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES = 20_000, 64 << 20
 """What was sent and is not yet acknowledged; an event may always be."""
 
-MAX_GROUP_EVENTS, MAX_BATCH_BYTES = 2_000, 8 << 20
+MAX_GROUP_EVENTS = 2_000
+
+MAX_BATCH_EVENTS, MAX_BATCH_BYTES = 5_000, 8 << 20
+"""One batch goes out in one piece, and must fit into what the server keeps of a stream's messages until it has looked
+at them: `max_buffered_msgs`, 10,000 unless it is configured otherwise."""
 
 MAX_KEPT_KEY_BYTES = 32 << 10
 """Of a key as a header has it. JetStream takes 64 KiB of headers with a message: a longer key decides the partition,
@@ -152,7 +156,8 @@ class Batches:
         while True:
             batch = list(await self._waiting.get())
             size = _size(batch)
-            while size < MAX_BATCH_BYTES and not self._waiting.empty():
+            while len(batch) < MAX_BATCH_EVENTS - MAX_GROUP_EVENTS and size < MAX_BATCH_BYTES \
+                    and not self._waiting.empty():
                 batch += (more := self._waiting.get_nowait())
                 size += _size(more)
             failure: Exception | None = None
