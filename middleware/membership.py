@@ -1,8 +1,8 @@
 """A process as a member of a group that is kept in a record: it joins, renews its lease, commits and leaves.
 
-The lease is renewed while it handles what it has polled, however long that takes: by a thread, as Kafka's client does
-it. Otherwise a database or an index that is slow for longer than a lease would have the members take each other's
-partitions, and none of them would ever commit. A process that stands still renews nothing, thread or not.
+The lease is renewed while it handles what it has polled, however long that takes: by a thread. Otherwise a database or
+an index that is slow for longer than a lease would have the members take each other's partitions, and none of them
+would ever commit. A process that stands still renews nothing, thread or not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RENEW_S = 3.0
 """How often a lease is renewed while nothing is committed."""
 
 LONGEST_S = 300.0
-"""Who handles the same events for longer hangs, and loses its partitions: Kafka's bound, too."""
+"""Who handles the same events for longer hangs, and loses its partitions."""
 
 LOOK_S = 1.0
 """How often a member looks who else is there."""

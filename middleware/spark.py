@@ -14,10 +14,11 @@ class SparkBinding:
     """How Spark reads and writes a stream of this middleware.
 
     The source yields a binary column `event_column`, and where the event stands in `partition_column` and
-    `offset_column`. The sink takes `event_column`, `key_column` and `stream_column`
-    (the target stream's name, already qualified by `stream_name`). With `repeating_options` on top the sink is at least
-    once, and cheaper: for events that may come again without harm. An error of the source with one of `signs_of_loss`
-    in its text means that events which it was to read are gone: retention has overtaken the query.
+    `offset_column`, an expression of SQL that gives what a consumer tells by `place`. The sink takes `event_column`,
+    `key_column` and `stream_column` (the target stream's name, already qualified by `stream_name`). With
+    `repeating_options` on top the sink is at least once, and cheaper: for events that may come again without harm. An
+    error of the source with one of `signs_of_loss` in its text means that events which it was to read are gone:
+    retention has overtaken the query.
     """
 
     format: str

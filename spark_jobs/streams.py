@@ -20,7 +20,7 @@ def read(spark: SparkSession, middleware: Middleware, stream: str) -> DataFrame:
     return source.select(
         F.col(binding.event_column).cast("binary").alias("event"),
         F.col(binding.partition_column).alias("partition"),
-        F.col(binding.offset_column).alias("offset"),
+        F.expr(binding.offset_column).alias("offset"),
     )
 
 

@@ -26,7 +26,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     middlewares: list[Any] = [DEFAULT]
     if mark := metafunc.definition.get_closest_marker("every_middleware"):
-        slow = [pytest.mark.slow] if mark.kwargs.get("slow") else []
+        slow = [] if mark.kwargs.get("short") else [pytest.mark.slow]
         middlewares += [pytest.param(name, marks=slow) for name in OTHERS]
     elif metafunc.definition.get_closest_marker("other_middlewares"):
         middlewares = OTHERS

@@ -43,7 +43,9 @@ class Refused(MiddlewareError):
 
     def __init__(self, what: str, error: dict[str, Any]) -> None:
         super().__init__(f"{what}: {error.get('description', 'no reason given')} ({error.get('err_code', 0)})")
-        self.status, self.code = int(error.get("code", 0)), int(error.get("err_code", 0))
+        self.code = int(error.get("err_code", 0))
+        self.is_final = 400 <= int(error.get("code", 0)) < 500
+        """Whether the same request is refused again."""
 
 
 class Connection:

@@ -21,7 +21,11 @@ from middleware.partitioning import partition_of
 MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES = 20_000, 64 << 20
 """What was sent and is not yet acknowledged; an event may always be."""
 
-MAX_GROUP_EVENTS, MAX_BATCH_BYTES = 2_000, 8 << 20
+MAX_GROUP_EVENTS = 2_000
+
+MAX_BATCH_EVENTS, MAX_BATCH_BYTES = 5_000, 8 << 20
+"""One batch goes out in one piece, and must fit into what the server keeps of a stream's messages until it has looked
+at them: `max_buffered_msgs`, 10,000 unless it is configured otherwise."""
 
 MAX_KEPT_KEY_BYTES = 32 << 10
 """Of a key as a header has it. JetStream takes 64 KiB of headers with a message: a longer key decides the partition,
@@ -33,8 +37,9 @@ DELIVERY_S, PAUSE_S = 120.0, 0.25
 SLICE_S = 0.2
 """How long to wait in one piece, so that signals are seen."""
 
-REPEATED = 10201
-"""JetStream's code for a batch of which it has a message already: an earlier try was stored, and its answer lost."""
+REPEATED, INCOMPLETE = 10201, 10176
+"""JetStream's codes for a batch of which it has a message already, since an earlier try was stored and its answer lost;
+and for one of which it lacks messages, since it was started anew meanwhile or has too many others unfinished."""
 
 
 class Event(NamedTuple):
@@ -151,7 +156,8 @@ class Batches:
         while True:
             batch = list(await self._waiting.get())
             size = _size(batch)
-            while size < MAX_BATCH_BYTES and not self._waiting.empty():
+            while len(batch) < MAX_BATCH_EVENTS - MAX_GROUP_EVENTS and size < MAX_BATCH_BYTES \
+                    and not self._waiting.empty():
                 batch += (more := self._waiting.get_nowait())
                 size += _size(more)
             failure: Exception | None = None
@@ -173,7 +179,8 @@ class Batches:
             except (Refused, *NO_ANSWER) as error:
                 if isinstance(error, Refused) and error.code == REPEATED:
                     return
-                if time.monotonic() > until or (isinstance(error, Refused) and 400 <= error.status < 500):
+                if time.monotonic() > until or (isinstance(error, Refused) and error.is_final and
+                                                error.code != INCOMPLETE):
                     raise
                 if self._client.is_connected and not await asyncio.to_thread(self._still_exists):
                     raise MiddlewareError(f"the stream of {self._subject} is gone: `murmur up` creates it") from error

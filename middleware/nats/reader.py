@@ -21,7 +21,13 @@ from middleware.nats.connection import API, NO_ANSWER, Connection
 from middleware.nats.streams import SECOND
 
 PULL_EVENTS, PULL_BYTES = 4_000, 4 << 20
-"""Asked for at once; half of the events is asked for ahead."""
+"""Asked for at once."""
+
+ASKED_AHEAD = PULL_EVENTS // 2
+"""More is asked for when so many are still to come."""
+
+LOOK_S = 0.25
+"""How often to look whether what was read ahead has been taken."""
 
 MAX_AHEAD_BYTES = 8 << 20
 """Read, and not yet handed out: more is not asked for meanwhile."""
@@ -51,7 +57,7 @@ class PartitionReader:
         self._heard = 0.0
         self._consumer, self._inbox = "", ""
         self._subscription: Subscription | None = None
-        self._broken = asyncio.Event()
+        self._broken, self._wake = False, asyncio.Event()
         self._task = asyncio.run_coroutine_threadsafe(self._read(), connection.loop)
 
     def take(self) -> bytes:
@@ -70,7 +76,7 @@ class PartitionReader:
                     await self._open()
                     while not self._is_broken():
                         await self._ask()
-                        await asyncio.sleep(0.02)
+                        await self._woken()
                 except (MiddlewareError, *NO_ANSWER) as error:
                     log.info("reading %s: %s; trying again", self._jetstream, error or type(error).__name__)
                     await asyncio.sleep(PAUSE_S)
@@ -79,12 +85,20 @@ class PartitionReader:
 
     def _is_broken(self) -> bool:
         silent = self._asked and asyncio.get_running_loop().time() - self._heard > SILENT_S
-        return bool(self._broken.is_set() or silent or self._reconnects != self._connection.reconnects)
+        return bool(self._broken or silent or self._reconnects != self._connection.reconnects)
+
+    async def _woken(self) -> None:
+        """Returns when more is to be asked for, or it is time to look whether it is."""
+        try:
+            await asyncio.wait_for(self._wake.wait(), LOOK_S)
+        except TimeoutError:
+            return
+        self._wake.clear()
 
     async def _open(self) -> None:
         """A consumer from the first sequence that was not read; its messages come to an inbox of its own."""
         await self._unsubscribe()
-        self._broken.clear()
+        self._broken = False
         self._asked, self._reconnects = 0, self._connection.reconnects
         self._consumer, self._inbox = f"murmur-{uuid.uuid4().hex[:12]}", self._client.new_inbox()
         inbox = self._inbox
@@ -104,7 +118,7 @@ class PartitionReader:
         )
 
     async def _ask(self) -> None:
-        if self._asked > PULL_EVENTS // 2 or self._ahead_bytes > MAX_AHEAD_BYTES:
+        if self._asked > ASKED_AHEAD or self._ahead_bytes > MAX_AHEAD_BYTES:
             return
         self._asked += PULL_EVENTS
         self._heard = asyncio.get_running_loop().time()
@@ -121,14 +135,17 @@ class PartitionReader:
             self._ahead_bytes += len(message.data)
             self.events.append((sequence, message.data))
             self._arrived()
+            if self._asked == ASKED_AHEAD:
+                self._wake.set()
             return
         told = message.headers or {}
         left = told.get("Nats-Pending-Messages")
         if left is None:  # not the end of a request: the consumer is gone, or nobody is there
             log.info("reading %s: %s %s", self._jetstream, told.get("Status", ""), told.get("Description", ""))
-            self._broken.set()
+            self._broken = True
         else:
             self._asked -= int(left)
+        self._wake.set()
 
     async def _unsubscribe(self) -> None:
         if self._subscription is not None:

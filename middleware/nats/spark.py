@@ -27,7 +27,7 @@ class NatsSpark(SparkStreams):
         return SparkBinding(
             format="nats",
             event_column="event", key_column="key", stream_column="stream",
-            partition_column="partition", offset_column="offset",
+            partition_column="partition", offset_column="offset - 1",
             read_options={
                 **where,
                 "stream": stream,

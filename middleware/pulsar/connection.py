@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import logging
+import atexit
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -22,9 +23,6 @@ QUEUE = 256
 """Events that a reader has fetched of a partition and not handed out, or one published group: it knows no bound by
 bytes."""
 
-client_log = logging.getLogger("middleware.pulsar.client")
-client_log.setLevel(logging.ERROR)  # it tells of every connection, and of every attempt at one
-
 
 class Connection:
     """`middleware_uri` is the addresses of broker and administration: pulsar://HOST:PORT,http://HOST:PORT."""
@@ -37,12 +35,18 @@ class Connection:
         self._client: pulsar.Client | None = None
 
     def client(self) -> pulsar.Client:
-        """Never before a fork."""
+        """Never before a fork.
+
+        It tells of every connection, and of every attempt at one, in threads of its own, which must not wait for
+        Python's lock while that ends: so it tells nobody, since what fails is raised, and is closed before.
+        """
         if self._client is None:
             self._client = pulsar.Client(
                 self.service, operation_timeout_seconds=round(ANSWER_SECONDS),
-                connection_timeout_ms=round(CONNECT_SECONDS * 1000), logger=client_log,
+                connection_timeout_ms=round(CONNECT_SECONDS * 1000),
+                logger=pulsar.FileLogger(pulsar.LoggerLevel.Error, os.devnull),
             )
+            atexit.register(self.close)
         return self._client
 
     def reader(self, topic: str, at: Place, queue: int = QUEUE) -> pulsar.Reader:
@@ -70,6 +74,7 @@ class Connection:
     def close(self) -> None:
         if self._client is not None:
             client, self._client = self._client, None
+            atexit.unregister(self.close)
             try:
                 client.close()
             except pulsar.PulsarException as error:

@@ -29,7 +29,7 @@ def is_loopback(address: str) -> bool:
     return (getattr(parsed, "ipv4_mapped", None) or parsed).is_loopback
 
 
-@pytest.mark.every_middleware
+@pytest.mark.every_middleware(short=True)
 def test_every_socket_is_on_loopback(stack: Stack):
     found = list(listeners(stack))
     first = stack.settings().port_base + 50 * stack.settings().port_block
@@ -45,7 +45,7 @@ def speaks_http(port: int) -> bool:
     return False
 
 
-@pytest.mark.every_middleware
+@pytest.mark.every_middleware(short=True)
 def test_only_our_ports_and_those_that_are_named_speak_http(stack: Stack):
     """A server's own pages and interfaces are off, but for what has no switch (SECURITY.md)."""
     settings = stack.settings()

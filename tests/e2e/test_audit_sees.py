@@ -22,7 +22,7 @@ from search.index import Index
 from search.milvus_rows import IndexRows
 from tests.stack import Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware(slow=True)]
+pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware]
 
 RUN = "repeats"
 

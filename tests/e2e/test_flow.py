@@ -21,7 +21,7 @@ from deploy.local.middlewares import deployment
 from middleware.registry import connect
 from tests.stack import ROOT, Stack, eventually, kill
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware(slow=True)]
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware]
 
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 REAL = ROOT.parent / "shared" / "data" / "x-sampled-stream.jsonl"
@@ -46,7 +46,7 @@ def replayed(stack: Stack, file: Path) -> tuple[str, dict[str, dict[str, int]]]:
     return run, stack.audit("--run", run)
 
 
-@pytest.mark.every_middleware
+@pytest.mark.every_middleware(short=True)
 @pytest.mark.parametrize("file", [
     pytest.param(INVENTED, id="invented"),
     pytest.param(REAL, id="real", marks=pytest.mark.skipif(not REAL.exists(), reason="the real tweets are not here")),
@@ -64,7 +64,7 @@ def test_a_replay_is_stored_and_ranked_exactly(stack: Stack, file: Path) -> None
         eventually("the ranking shows every hashtag", lambda: Counter(stack.ranking()) == expected)
 
 
-@pytest.mark.every_middleware
+@pytest.mark.every_middleware(short=True)
 def test_status_and_page_tell_what_runs(stack: Stack) -> None:
     """The durability is what the middleware tells of its server, and how, on the page as in `status`."""
     status, settings = stack.status(), stack.settings()
@@ -206,7 +206,6 @@ def batches(stack: Stack, query: str) -> dict[int, float]:
     return {number: ended[number] - begun[number] for number in begun.keys() & ended.keys()}
 
 
-@pytest.mark.every_middleware
 def test_a_micro_batch_is_counted_in_one(stack: Stack) -> None:
     queries = ("enrich", "trending")
     before = {query: max(batches(stack, query), default=0) for query in queries}
@@ -225,7 +224,6 @@ def test_a_micro_batch_does_not_wait_for_the_next_to_be_counted(stack: Stack) ->
     assert counting < 2 * enriching
 
 
-@pytest.mark.every_middleware
 def test_rankings_survive_the_loss_of_redis_data(stack: Stack) -> None:
     client, prefix = redis.Redis.from_url(stack.settings().redis_address), stack.settings().redis_prefix
     client.flushall()  # retention may have taken counts that Redis still has: they would not come back
@@ -258,7 +256,6 @@ KILLED = ("spark", "trending", "search")
 """Each of these is killed once while tweets flow, then the servers of the middleware, and the ingester itself."""
 
 
-@pytest.mark.every_middleware
 @pytest.mark.parametrize("tweets", [
     10_000, pytest.param(100_000, marks=[pytest.mark.slow, pytest.mark.timeout(1200)]),
 ])

@@ -23,7 +23,7 @@ from spark_jobs.accept_or_reject import Rules, enrich_event
 from tests.conformance.servers import operator
 from tests.stack import Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware(slow=True)]
+pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware]
 
 TWEETS, GONE = 300, 120
 BEHIND = {"search-consumer": ("stored", "indexed"), "enrich": ("enriched",)}

@@ -11,6 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from common.process.child import ends_with_parent
 from common.settings import Settings
 from common.storage import files
 from deploy.local.processes import class_data_sharing
@@ -47,7 +48,7 @@ def format_once(settings: Settings) -> None:
     own.mkdir(parents=True)
     known = class_data_sharing.archive_of(settings, NAME).exists()
     archive = class_data_sharing.options(settings, NAME) if known else ()
-    bookie = subprocess.Popen(java(settings, "--no-broker", options=archive))
+    bookie = subprocess.Popen(ends_with_parent(java(settings, "--no-broker", options=archive)))
     try:
         await_journal(bookie, own / "bookkeeper" / "current")
     finally:

@@ -1,0 +1,125 @@
+"""Batches to a real server, whose answers are lost or which loses what was sent."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from common.settings import Settings
+from middleware.errors import PublishFailed, Unreachable
+from middleware.nats.connection import Connection
+from middleware.nats.data import NatsData
+from middleware.nats.producer import Batches
+from middleware.nats.reader import sequence_of
+from tests.stack import ROOT, eventually
+
+SERVER = ROOT / ".murmur" / "jars" / "nats" / "bin" / "nats-server"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[NatsData]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    configuration = tmp_path / "nats.conf"
+    configuration.write_text(f'listen: "127.0.0.1:{port}"\njetstream {{ store_dir: "{tmp_path}/store" }}\n')
+    settings = Settings(middleware="nats", middleware_uri=f"nats://127.0.0.1:{port}", publish_group_ms=10_000)
+    with subprocess.Popen([SERVER, "--config", configuration], stderr=subprocess.DEVNULL) as server:
+        connection = Connection(settings)
+        try:
+            eventually("the server is there", lambda: answers(connection), 30)
+            found = NatsData(settings, connection)
+            found.streams.create("s", 1)
+            yield found
+        finally:
+            connection.close()
+            server.kill()
+
+
+def answers(connection: Connection) -> bool:
+    try:
+        return bool(connection.ask("INFO"))
+    except Unreachable:
+        return False
+
+
+pytestmark = [pytest.mark.server]
+
+
+def events(data: NatsData) -> list[bytes]:
+    end, found = data.end("s"), []
+    with data.consumer("s", "all", start="head") as consumer:
+        while not consumer.has_reached(end):
+            found += consumer.poll(100, 1.0)
+    return found
+
+
+def test_a_batch_whose_answer_is_lost_is_there_once(data: NatsData, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, lost = Batches._try, []
+
+    async def losing(self: Batches, *batch: Any) -> None:
+        await tried(self, *batch)
+        if not lost:
+            lost.append(batch)
+            raise TimeoutError
+
+    monkeypatch.setattr(Batches, "_try", losing)
+    for sent in ([b"0"], [b"%d" % number for number in range(1, 10)]):  # by itself, and as a batch
+        lost.clear()
+        with data.producer("s") as producer:
+            for event in sent:
+                producer.send("k", event)
+        assert lost
+    assert events(data) == [b"%d" % number for number in range(10)]
+
+
+def test_a_batch_of_which_a_message_is_lost_is_sent_again_as_a_whole(
+    data: NatsData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    producer, lost = data.producer("s"), []
+    (batches,) = producer._batches.values()  # type: ignore[attr-defined]
+    published = batches._client.publish
+
+    async def losing(subject: str, *rest: Any, headers: dict[str, str] | None = None, **more: Any) -> None:
+        if not lost and headers and headers.get("Nats-Batch-Sequence") == "3":
+            lost.append(subject)
+            return
+        await published(subject, *rest, headers=headers, **more)
+
+    monkeypatch.setattr(batches._client, "publish", losing)
+    for number in range(10):
+        producer.send("k", b"%d" % number)
+    producer.close()
+    assert lost
+    assert events(data) == [b"%d" % number for number in range(10)]
+
+
+def test_a_stream_that_is_gone_is_told_at_once_and_the_producer_can_be_used_on(data: NatsData) -> None:
+    with data.producer("s") as producer:
+        data.streams.delete("s")
+        producer.send("k", b"lost")
+        with pytest.raises(PublishFailed, match=r"murmur\.s\.0\.app is gone: `murmur up` creates it"):
+            producer.flush()
+        data.streams.create("s", 1)
+        producer.send("k", b"kept")
+        producer.flush()
+    assert events(data) == [b"kept"]
+
+
+@pytest.mark.parametrize("reply", ["$JS.ACK.murmur_s_0.c.1.17.3.1795881122458197000.5",
+                                   "$JS.ACK.domain.hash.murmur_s_0.c.1.17.3.1795881122458197000.5"])
+def test_the_sequence_of_a_message_is_in_its_reply_subject(reply: str) -> None:
+    assert sequence_of(reply) == 17
+
+
+def test_an_empty_loop_is_not_kept(data: NatsData) -> None:
+    """Whoever closes the connection leaves no thread that runs on."""
+    loop = data._connection.loop
+    data._connection.close()
+    eventually("the loop has stopped", lambda: not loop.is_running(), 5)
+    assert isinstance(loop, asyncio.AbstractEventLoop)
