@@ -55,11 +55,7 @@ class PulsarAdmin(Admin):
 
     def committed(self, stream: str, group: str) -> Position | None:
         life = self._streams.describe(stream).life
-        record = self._groups.record(life, group)
-        try:
-            content = record.read()
-        finally:
-            record.close()
+        content = self._groups.look(life, group)
         return None if content is None else Position(stream, life, Group.from_bytes(content).offsets)
 
     def move_group(self, stream: str, group: str, to: Position) -> None:
@@ -76,7 +72,7 @@ class PulsarAdmin(Admin):
 
     def held(self, stream: str) -> Held:
         head, end = self._data.head(stream), self._data.end(stream)
-        oldest = [at for partition, offset in head.offsets.items() if offset < end.offsets[partition]
+        oldest = [at for partition, offset in head.offsets.items() if offset < end.offsets.get(partition, 0)
                   and (at := self._oldest_at(stream, partition, offset)) is not None]
         return Held(stream, sum(self._bytes(stream, head, end).values()), self._settings.stream_retention_bytes,
                     "bytes", min(oldest, default=None))

@@ -33,7 +33,7 @@ class PulsarData(DataPlane):
         described = self.streams.describe(stream)
         if start != "committed":
             self.groups.forget(described.life, group)
-        if not self.groups.exists(described.life, group):
+        if self.groups.look(described.life, group) is None:
             first = (self.end if start == "tail" else self.head)(stream)
             self.groups.make(described.life, group, Group(dict(first.offsets)).to_bytes())
         return PulsarConsumer(
@@ -54,7 +54,7 @@ class PulsarData(DataPlane):
     def end(self, stream: str) -> Position:
         described = self.streams.describe(stream)
         return Position(stream, described.life, {
-            partition: self.streams.bounds(stream, partition, described).end for partition in described.origins
+            partition: self.streams.end(stream, partition, described) for partition in described.origins
         })
 
     def _producers(self, stream: str) -> list[pulsar.Producer]:

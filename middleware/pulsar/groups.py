@@ -7,6 +7,7 @@ topic, the highest version that it sees counts: whoever was too late has appende
 
 from __future__ import annotations
 
+import threading
 import uuid
 from contextlib import suppress
 from urllib.parse import quote
@@ -23,6 +24,9 @@ KEPT = {"retentionTimeInMinutes": -1, "retentionSizeInMB": 1}
 SEEN = 64
 """Versions, the last ones, that are read where nothing is known: more than come too late one after the other."""
 
+FOLLOWED = 16
+"""Records that were looked at last, each of which has a reader."""
+
 VERSION, WRITER = "version", "writer"
 
 
@@ -30,17 +34,26 @@ class Groups:
     def __init__(self, connection: Connection, streams: Streams) -> None:
         self._connection, self._streams = connection, streams
         self._namespace = f"{connection.namespace}.groups"
+        self._looking = threading.Lock()
+        self._looked_at: dict[tuple[str, str], GroupRecord] = {}
 
     def record(self, life: str, group: str) -> GroupRecord:
         """Of a group of the stream that has this life."""
         return GroupRecord(self._connection, self._topic(life, group))
 
-    def exists(self, life: str, group: str) -> bool:
-        record = self.record(life, group)
-        try:
-            return record.read() is not None
-        finally:
-            record.close()
+    def look(self, life: str, group: str) -> bytes | None:
+        """The group's record; None if there is no such group. Whoever looks again follows it, which costs little."""
+        with self._looking:
+            record = self._looked_at.pop((life, group), None) or self.record(life, group)
+            try:
+                content = record.read()
+            except Unreachable:  # as where the group was removed
+                content = record.read()
+            if content is not None:
+                self._looked_at[life, group] = record
+                while len(self._looked_at) > FOLLOWED:
+                    self._looked_at.pop(next(iter(self._looked_at))).close()
+            return content
 
     def make(self, life: str, group: str, content: bytes) -> None:
         """Of two members that make it, the first one does. Raises MiddlewareError."""
@@ -59,6 +72,9 @@ class Groups:
 
     def forget(self, life: str, group: str) -> None:
         """Does nothing if there is none."""
+        with self._looking:
+            if record := self._looked_at.pop((life, group), None):
+                record.close()
         try:
             self._connection.rest.ask("DELETE", path(self._topic(life, group)) + "?force=true")
         except Refused as error:

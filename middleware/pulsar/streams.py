@@ -40,14 +40,6 @@ class Described:
     cuts: dict[int, int]
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """Offsets of a partition: what retention has left begins at `head`."""
-
-    head: int
-    end: int
-
-
 class Streams:
     def __init__(self, settings: Settings, connection: Connection) -> None:
         self._settings, self._connection = settings, connection
@@ -77,14 +69,13 @@ class Streams:
     def ledgers(self, stream: str, partition: int) -> Ledgers:
         return Ledgers.of(self._rest.get(f"{self._path(stream, partition)}/internalStats"))
 
-    def bounds(self, stream: str, partition: int, described: Described) -> Bounds:
-        """What is asked first was true before the rest: an end behind an older head, never before it."""
-        head = self.head(described, partition, self.ledgers(stream, partition))
+    def end(self, stream: str, partition: int, described: Described) -> int:
         last = self._rest.get(f"{self._path(stream, partition)}/lastMessageId")
         place = Place(last["ledgerId"], max(0, last["entryId"]), max(0, last["batchIndex"]) + 1)
-        return Bounds(head, max(head, described.origins[partition].offset(place)))
+        return max(described.cuts.get(partition, 0), described.origins[partition].offset(place))
 
     def head(self, described: Described, partition: int, ledgers: Ledgers) -> int:
+        """Offset at which begins what retention has left."""
         return max(described.origins[partition].offset(ledgers.first()), described.cuts.get(partition, 0))
 
     def bytes_between(self, stream: str, partition: int, first: Place, end: Place) -> int:
