@@ -37,7 +37,7 @@ final class EpochWrite implements StreamingWrite {
         String run = String.valueOf(context.getLocalProperty(JOB_GROUP));
         try (Connections.Lease lease = Connections.lease(options.servers())) {
             EpochPlan plan = QueryEpochs.of(options, query)
-                    .begin(lease.connection(), run, Long.parseLong(epoch), info.numPartitions());
+                    .begin(lease.connection(), options, run, Long.parseLong(epoch), info.numPartitions());
             return new EpochWriterFactory(options, columns, plan, new PartitionCounts(run));
         }
     }
