@@ -42,6 +42,15 @@ final class EpochWrite implements StreamingWrite {
         }
     }
 
+    /**
+     * Attempts that write side by side are kept apart by the condition of each batch. Spark's coordinator would deny a
+     * task that failed while it committed its next attempt, if that comes soon.
+     */
+    @Override
+    public boolean useCommitCoordinator() {
+        return false;
+    }
+
     @Override
     public void commit(long epoch, WriterCommitMessage[] messages) {
         // All is written by then, and Spark notes that in its checkpoint.
