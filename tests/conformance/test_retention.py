@@ -138,7 +138,7 @@ def test_the_share_of_the_retention_that_a_reader_has_used(bounded: Middleware, 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_retention_takes_what_lies_beyond_the_bound(bounded: Middleware, stream: str) -> None:
-    """All in one partition, which on Kafka has half of the bound; every server looks once a minute."""
+    """All in one partition, which has half of the bound on some; a server looks once a minute, or with each event."""
     publish(bounded, stream, 0, 1)
     read(bounded, stream, 1)
     stands = position(bounded, stream)
@@ -146,7 +146,6 @@ def test_retention_takes_what_lies_beyond_the_bound(bounded: Middleware, stream:
         for _ in range(300):
             producer.send("key", b"." * 100_000)
     assert (bounded.admin.retention_used(stream, stands) or 0) >= 1
-    assert not stands.lies_before(bounded.data.head(stream))
 
     def overtaken() -> bool:
         time.sleep(2)
@@ -155,7 +154,7 @@ def test_retention_takes_what_lies_beyond_the_bound(bounded: Middleware, stream:
         return stands.lies_before(bounded.data.head(stream))
 
     eventually("retention takes what lies beyond the bound", overtaken, 300)
-    assert BOUND / 2 <= (bounded.admin.held(stream).holds or 0) < 300 * 100_000
+    assert BOUND / 2 - 2 * 100_000 <= (bounded.admin.held(stream).holds or 0) < 300 * 100_000
 
 
 @pytest.mark.only("pulsar")

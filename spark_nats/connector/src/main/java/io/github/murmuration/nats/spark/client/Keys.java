@@ -11,11 +11,20 @@ public final class Keys {
     /** The header with the key, percent-encoded, since a header line holds no line breaks. */
     public static final String HEADER = "Key";
 
+    /** Of an encoded key: JetStream takes 64 KiB of headers with a message. */
+    private static final int MAX_KEPT_BYTES = 32 << 10;
+
     private Keys() {
     }
 
+    /** For the header. Null for a key that is too long for it: that decides the partition, and is not kept. */
+    public static String header(String key) {
+        String encoded = encode(key);
+        return encoded.length() <= MAX_KEPT_BYTES ? encoded : null;
+    }
+
     /** Percent-encoded, a space as {@code %20}: so both kinds of decoders, with and without {@code +}, read it. */
-    public static String encode(String key) {
+    static String encode(String key) {
         return isPlain(key) ? key : URLEncoder.encode(key, StandardCharsets.UTF_8).replace("+", "%20");
     }
 

@@ -17,7 +17,8 @@ public record LastMessage(long sequence, Headers headers) {
     /** @throws UnansweredException if there is no answer */
     public static Optional<LastMessage> of(
             NatsConnection connection, CompletableFuture<Message> answer, String subject) {
-        Message message = connection.await(answer, "the last message of " + subject);
+        Message message =
+                connection.await(answer, "the last message of " + subject + ", of a stream with allow_direct");
         Status status = message.getStatus();
         if (status == null) {
             return Optional.of(new LastMessage(

@@ -17,6 +17,7 @@ import java.util.stream.IntStream;
 public final class Partitions {
     /** So many partitions are looked for at once. */
     private static final int STEP = 8;
+    private static final int UNAVAILABLE = 503;
     private static final String INFO = "$JS.API.STREAM.INFO.";
     private static final String LIST = "$JS.API.STREAM.LIST";
 
@@ -91,11 +92,18 @@ public final class Partitions {
         }
     }
 
-    /** @throws ApiException if the answer is an error */
+    /**
+     * @throws ApiException if the answer is an error
+     * @throws UnansweredException if it is one that passes, as of a server that starts
+     */
     static JsonValue parsed(Message answer, String what) {
         JsonValue value = JsonParser.parseUnchecked(answer.getData());
         JsonValue error = JsonValueUtils.readValue(value, "error");
         if (error != null && error.map != null) {
+            if (JsonValueUtils.readInteger(error, "code", 0) == UNAVAILABLE) {
+                throw new UnansweredException(
+                        what + ": " + JsonValueUtils.readString(error, "description", "unavailable"), null);
+            }
             throw new ApiException(what, JsonValueUtils.readInteger(error, "err_code", 0),
                     JsonValueUtils.readString(error, "description", "refused"));
         }

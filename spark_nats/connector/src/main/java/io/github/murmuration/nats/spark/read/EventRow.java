@@ -2,10 +2,7 @@
 package io.github.murmuration.nats.spark.read;
 
 import io.github.murmuration.nats.spark.client.Keys;
-import io.github.murmuration.nats.spark.client.StoredEvents;
-import io.nats.client.impl.Headers;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import io.github.murmuration.nats.spark.client.StoredEvent;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -15,8 +12,6 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** The row that a reader hands to Spark, of the wanted columns: one for all events. */
 final class EventRow {
-    private static final String TIME = "Nats-Time-Stamp";
-
     private final SpecificInternalRow row;
     private final int event;
     private final int key;
@@ -42,24 +37,22 @@ final class EventRow {
         return row;
     }
 
-    void set(StoredEvents.Stored stored) {
+    void set(StoredEvent stored) {
         if (event >= 0) {
-            row.update(event, stored.message().getData());
+            row.update(event, stored.event());
         }
         if (offset >= 0) {
             row.setLong(offset, stored.sequence());
         }
         if (key >= 0) {
-            setKey(stored.message().getHeaders());
+            setKey(stored.header(Keys.HEADER));
         }
         if (timestamp >= 0) {
-            Instant time = Instant.parse(stored.message().getHeaders().getFirst(TIME));
-            row.setLong(timestamp, ChronoUnit.MICROS.between(Instant.EPOCH, time));
+            row.setLong(timestamp, stored.micros());
         }
     }
 
-    private void setKey(Headers headers) {
-        String encoded = headers.getFirst(Keys.HEADER);
+    private void setKey(String encoded) {
         if (encoded == null) {
             row.setNullAt(key);
         } else {

@@ -13,11 +13,12 @@ import org.apache.spark.sql.classic.SparkSession;
 import org.apache.spark.sql.execution.streaming.checkpointing.CheckpointFileManager;
 
 /**
- * The offset at which a query began, in the file {@code 0} of the source's folder in the checkpoint: Spark asks for it
- * again when the query comes back before its first batch is logged, and {@code latest} must not move meanwhile.
+ * The offset at which a query began, in the file {@code initial-offset} of the source's folder in the checkpoint: Spark
+ * asks for it again when the query comes back before its first batch is logged, and {@code latest} must not move
+ * meanwhile.
  */
 record InitialOffset(String checkpointLocation) {
-    static final String FILE = "0";
+    static final String FILE = "initial-offset";
 
     NatsOffset readOrCreate(Supplier<NatsOffset> first) {
         try {

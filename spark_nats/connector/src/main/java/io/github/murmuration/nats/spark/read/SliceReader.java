@@ -3,6 +3,7 @@ package io.github.murmuration.nats.spark.read;
 
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.Connections;
+import io.github.murmuration.nats.spark.client.StoredEvent;
 import io.github.murmuration.nats.spark.client.StoredEvents;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.PartitionReader;
@@ -28,7 +29,7 @@ final class SliceReader implements PartitionReader<InternalRow> {
 
     @Override
     public boolean next() {
-        StoredEvents.Stored stored = events.next();
+        StoredEvent stored = events.next();
         long found = stored == null ? slice.end() : stored.sequence();
         if (found != wanted) {
             dataLoss.gone(slice.jetStream(), wanted, found);

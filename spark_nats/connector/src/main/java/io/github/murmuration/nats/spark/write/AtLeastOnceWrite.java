@@ -41,9 +41,10 @@ record AtLeastOnceWrite(NatsOptions options, EventColumns columns) implements Ba
         return factory();
     }
 
+    /** A task that failed while it committed would be denied its next attempt, if that comes soon. */
     @Override
     public boolean useCommitCoordinator() {
-        return true;
+        return false;
     }
 
     @Override

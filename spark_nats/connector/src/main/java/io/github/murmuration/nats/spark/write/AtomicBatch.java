@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.write;
 
+import io.github.murmuration.nats.spark.NatsException;
 import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.PublishAck;
 import io.nats.client.Message;
@@ -15,10 +16,13 @@ import java.util.concurrent.CompletableFuture;
  * takes.
  */
 final class AtomicBatch {
-    /** Messages and bytes between two answers, and how many answers may be missing. */
-    private static final int STEP_MESSAGES = 500;
+    /**
+     * Messages and bytes between two answers, and how many answers may be missing: a tenth of what a server keeps of a
+     * stream's messages before it looks at them, 10,000 unless it is configured otherwise; several tasks share that.
+     */
+    private static final int STEP_MESSAGES = 250;
     private static final int STEP_BYTES = 1 << 20;
-    private static final int UNANSWERED = 4;
+    private static final int UNANSWERED = 3;
 
     private static final String ID = "Nats-Batch-Id";
     private static final String SEQUENCE = "Nats-Batch-Sequence";
@@ -40,10 +44,11 @@ final class AtomicBatch {
     /**
      * A member that is not the last one.
      *
-     * @throws io.github.murmuration.nats.spark.NatsException if the server refused an earlier one
+     * @throws NatsException if the server refused an earlier one, or takes none of this size
      */
     void add(Headers headers, byte[] event) {
         member(headers);
+        requireFits(headers, event);
         messagesSinceStep++;
         bytesSinceStep += event.length;
         if (size == 1 || messagesSinceStep >= STEP_MESSAGES || bytesSinceStep >= STEP_BYTES) {
@@ -58,10 +63,15 @@ final class AtomicBatch {
         }
     }
 
-    /** The last member, with which the batch is committed. Its answer is for {@link #sequence}. */
+    /**
+     * The last member, with which the batch is committed. Its answer is for {@link #sequence}. A single message needs
+     * no batch, which costs the server four syncs where the message costs it one.
+     */
     CompletableFuture<Message> commit(Headers headers, byte[] event) {
-        member(headers);
-        headers.put(COMMIT, "1");
+        if (size > 0) {
+            member(headers.put(COMMIT, "1"));
+        }
+        requireFits(headers, event);
         return connection.send(subject, headers, event);
     }
 
@@ -83,7 +93,14 @@ final class AtomicBatch {
 
     private void member(Headers headers) {
         size++;
-        headers.put(ID, id);
-        headers.put(SEQUENCE, Integer.toString(size));
+        headers.put(ID, id).put(SEQUENCE, Integer.toString(size));
+    }
+
+    private void requireFits(Headers headers, byte[] event) {
+        long bytes = headers.serializedLength() + (long) event.length;
+        if (bytes > connection.client().getMaxPayload()) {
+            throw new NatsException("an event of " + event.length + " bytes takes " + bytes + " with its headers, and "
+                    + "the server takes at most " + connection.client().getMaxPayload() + ": set its max_payload");
+        }
     }
 }

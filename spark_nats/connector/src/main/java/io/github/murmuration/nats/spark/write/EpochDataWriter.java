@@ -15,7 +15,7 @@ import org.apache.spark.sql.connector.write.WriterCommitMessage;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Keeps the rows of one task attempt, and writes them when Spark lets this attempt commit. */
+/** Keeps the rows of one task attempt, and writes them when it has all. */
 final class EpochDataWriter implements DataWriter<InternalRow> {
     private static final Logger LOG = LoggerFactory.getLogger(EpochDataWriter.class);
     /** Attempts that ran before this one may write once more each; who is fenced more often than that gives up. */

@@ -18,6 +18,7 @@ import java.io.IOException;
  * that it is the one that this driver knows: of two drivers one fails.
  */
 final class EpochLog {
+    private static final int UNAVAILABLE = 503;
     private static final int NO_STREAM = 10059;
     private static final int NAME_IN_USE = 10058;
     private static final int WRONG_LAST_SEQUENCE = 10071;
@@ -27,6 +28,8 @@ final class EpochLog {
     private final String query;
     private EpochRecord record;
     private long revision;
+    /** Whether the record that is being written may be there already. */
+    private boolean tried;
 
     /** Reads the newest record; makes the bucket if there is none. */
     EpochLog(NatsConnection connection, String namespace, String query) {
@@ -54,8 +57,6 @@ final class EpochLog {
         });
     }
 
-    private boolean tried;
-
     /** Whether an earlier try, of which no answer came, has written it. */
     private boolean isWritten(EpochRecord next) {
         if (!tried) {
@@ -66,6 +67,7 @@ final class EpochLog {
         EpochRecord known = record;
         read();
         if (revision != before && next.equals(record)) {
+            tried = false;
             return true;
         }
         if (revision != before) {
@@ -78,14 +80,15 @@ final class EpochLog {
     private void write(EpochRecord next) {
         try {
             KeyValue records = connection.client().keyValue(bucket, options());
-            revision = revision == 0 ? records.create(query, next.json()) : records.update(query, next.json(), revision);
+            revision = revision == 0
+                    ? records.create(query, next.json()) : records.update(query, next.json(), revision);
             record = next;
             tried = false;
         } catch (JetStreamApiException failed) {
             if (failed.getApiErrorCode() == WRONG_LAST_SEQUENCE) {
                 throw fenced();
             }
-            throw new NatsException("the record of query " + query + " in " + bucket, failed);
+            throw refused(failed);
         } catch (IOException failed) {
             throw connection.unanswered("the record of query " + query, failed);
         }
@@ -98,7 +101,7 @@ final class EpochLog {
             revision = entry == null ? 0 : entry.getRevision();
             record = entry == null ? null : EpochRecord.of(entry.getValue());
         } catch (JetStreamApiException failed) {
-            throw new NatsException("the record of query " + query + " in " + bucket, failed);
+            throw refused(failed);
         } catch (IOException failed) {
             throw connection.unanswered("the record of query " + query, failed);
         }
@@ -126,6 +129,12 @@ final class EpochLog {
 
     private KeyValueOptions options() {
         return KeyValueOptions.builder().jetStreamOptions(connection.patient()).build();
+    }
+
+    private NatsException refused(JetStreamApiException failed) {
+        String what = "the record of query " + query + " in " + bucket;
+        return failed.getErrorCode() == UNAVAILABLE
+                ? connection.unanswered(what, failed) : new NatsException(what + ": " + failed.getMessage(), failed);
     }
 
     private NatsException fenced() {

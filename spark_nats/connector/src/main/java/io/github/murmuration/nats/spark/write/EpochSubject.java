@@ -6,6 +6,7 @@ import io.github.murmuration.nats.spark.client.LastMessage;
 import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.PartitionState;
 import io.github.murmuration.nats.spark.client.Partitions;
+import io.github.murmuration.nats.spark.client.StoredEvent;
 import io.github.murmuration.nats.spark.client.StoredEvents;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
@@ -116,13 +117,11 @@ final class EpochSubject {
         long found = 0;
         Map<Content, Integer> there = new HashMap<>();
         try (StoredEvents events = new StoredEvents(connection, stream, subject, from(), last + 1)) {
-            for (StoredEvents.Stored event = events.next(); event != null; event = events.next()) {
-                Headers headers = event.message().getHeaders();
-                if (Long.toString(plan.epoch()).equals(headers.getFirst(EPOCH))) {
+            for (StoredEvent event = events.next(); event != null; event = events.next()) {
+                if (Long.toString(plan.epoch()).equals(event.header(EPOCH))) {
                     found++;
-                    there.merge(Content.of(headers.getFirst(Keys.HEADER),
-                            event.message().getData()), 1, Integer::sum);
-                    String rowsOfAll = headers.getFirst(ROWS);
+                    there.merge(Content.of(event.header(Keys.HEADER), event.event()), 1, Integer::sum);
+                    String rowsOfAll = event.header(ROWS);
                     total = rowsOfAll == null ? total : Long.parseLong(rowsOfAll);
                 }
             }
@@ -171,6 +170,7 @@ final class EpochSubject {
     void send() {
         int from = written;
         partEnd = partEnd(from);
+        LOG.debug("Sending rows {} to {} of epoch {} on {}", from, partEnd, plan.epoch(), subject);
         batch = new AtomicBatch(connection, subject);
         for (int index = from; index < partEnd - 1; index++) {
             batch.add(headers(index, index == from), rows.event(missing[index]));
@@ -183,6 +183,7 @@ final class EpochSubject {
         last = batch.sequence(answer);
         written = partEnd;
         batch = null;
+        LOG.debug("Written: {} of {} rows of epoch {} on {}", written, missing.length, plan.epoch(), subject);
     }
 
     private int partEnd(int from) {

@@ -37,9 +37,18 @@ final class EpochWrite implements StreamingWrite {
         String run = String.valueOf(context.getLocalProperty(JOB_GROUP));
         try (Connections.Lease lease = Connections.lease(options.servers())) {
             EpochPlan plan = QueryEpochs.of(options, query)
-                    .begin(lease.connection(), run, Long.parseLong(epoch), info.numPartitions());
+                    .begin(lease.connection(), options, run, Long.parseLong(epoch), info.numPartitions());
             return new EpochWriterFactory(options, columns, plan, new PartitionCounts(run));
         }
+    }
+
+    /**
+     * Attempts that write side by side are kept apart by the condition of each batch. Spark's coordinator would deny a
+     * task that failed while it committed its next attempt, if that comes soon.
+     */
+    @Override
+    public boolean useCommitCoordinator() {
+        return false;
     }
 
     @Override

@@ -44,7 +44,7 @@ final class EventColumns implements Serializable {
         }
     }
 
-    /** A copy, as Spark uses a row again. @throws IllegalArgumentException if it is null */
+    /** @throws IllegalArgumentException if it is null */
     byte[] event(InternalRow row) {
         if (row.isNullAt(event)) {
             throw new IllegalArgumentException("the column event is null");

@@ -31,15 +31,15 @@ final class QueryEpochs {
         }
     };
 
-    private final NatsOptions options;
     private final String query;
+    /** Of the newest run: a query may come back with others. */
+    private NatsOptions options;
     private String run;
     private EpochLog log;
     private TreeMap<String, Long> sequences;
     private long sequencesAt;
 
-    private QueryEpochs(NatsOptions options, String query) {
-        this.options = options;
+    private QueryEpochs(String query) {
         this.query = query;
     }
 
@@ -48,7 +48,7 @@ final class QueryEpochs {
         synchronized (OF_QUERIES) {
             return OF_QUERIES.computeIfAbsent(
                     options.servers() + " " + options.namespace() + " " + target + " " + query,
-                    absent -> new QueryEpochs(options, query));
+                    absent -> new QueryEpochs(query));
         }
     }
 
@@ -59,7 +59,9 @@ final class QueryEpochs {
      * @throws io.github.murmuration.nats.spark.NatsException if another driver runs the query, or if it is not known
      *     what of the epoch was written and this is to fail then
      */
-    synchronized EpochPlan begin(NatsConnection connection, String ofRun, long epoch, int tasks) {
+    synchronized EpochPlan begin(
+            NatsConnection connection, NatsOptions given, String ofRun, long epoch, int tasks) {
+        options = given;
         if (!ofRun.equals(run)) {
             log = new EpochLog(connection, options.namespace(), query);
             sequences = null;

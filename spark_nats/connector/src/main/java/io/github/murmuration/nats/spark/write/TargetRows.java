@@ -59,7 +59,7 @@ final class TargetRows {
         if (target.rows[partition] == null) {
             target.rows[partition] = new Rows();
         }
-        target.rows[partition].add(key == null ? null : Keys.encode(key.toString()), event);
+        target.rows[partition].add(key == null ? null : Keys.header(key.toString()), event);
         return target.rows[partition];
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.nats.spark.testing.SparkTest;
+import io.github.murmuration.nats.spark.testing.TestNats;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.sql.Timestamp;
@@ -17,6 +18,9 @@ import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -92,7 +96,7 @@ class BatchTest extends SparkTest {
                 .selectExpr("concat('key-', id % 7) AS key", "string(id) AS event");
         writer(ordered, stream).option("batch_events", "100").save();
         for (Row of : read(stream).orderBy("partition", "offset").groupBy("key")
-                .agg(org.apache.spark.sql.functions.collect_list(org.apache.spark.sql.functions.struct(
+                .agg(functions.collect_list(functions.struct(
                         "partition", "offset", "event"))).collectAsList()) {
             List<Row> events = new ArrayList<>(of.getList(1));
             events.sort(java.util.Comparator.comparing(row -> row.getLong(1)));
@@ -122,10 +126,10 @@ class BatchTest extends SparkTest {
         Arrays.fill(event, (byte) 'x');
         event[12345] = 0;
         Dataset<Row> rows = spark().createDataFrame(Collections.nCopies(40, RowFactory.create(event)),
-                new org.apache.spark.sql.types.StructType().add("event", org.apache.spark.sql.types.DataTypes.BinaryType));
+                new StructType().add("event", DataTypes.BinaryType));
         writer(rows, stream).save();
-        assertEquals(40, read(stream).filter(org.apache.spark.sql.functions.col("event")
-                .equalTo(org.apache.spark.sql.functions.lit(event))).count());
+        assertEquals(40, read(stream).filter(functions.col("event")
+                .equalTo(functions.lit(event))).count());
     }
 
     @Test
@@ -134,7 +138,7 @@ class BatchTest extends SparkTest {
         String second = nats().stream(2);
         Dataset<Row> both = events(first, 0, 50).union(events(second, 50, 100));
         both.write().format("nats").mode("append").option("servers", server().url())
-                .option("namespace", io.github.murmuration.nats.spark.testing.TestNats.NAMESPACE).save();
+                .option("namespace", TestNats.NAMESPACE).save();
         assertEquals(range(0, 50), numbers(first));
         assertEquals(range(50, 100), numbers(second));
     }

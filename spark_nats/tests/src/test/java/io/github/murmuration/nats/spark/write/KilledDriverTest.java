@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.nats.spark.write;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.murmuration.nats.spark.testing.CopyDriver;
+import io.github.murmuration.nats.spark.testing.DriverProcess;
+import io.github.murmuration.nats.spark.testing.LocalSpark;
+import io.github.murmuration.nats.spark.testing.SparkTest;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The driver is killed while it writes, and started again. */
+class KilledDriverTest extends SparkTest {
+    private static final Duration LIMIT = Duration.ofMinutes(5);
+
+    @TempDir
+    Path folder;
+
+    private DriverProcess driver(String source, String target, int batch, int killedAt, boolean ends)
+            throws Exception {
+        return new DriverProcess(folder.resolve("driver-" + killedAt + "-" + System.nanoTime() + ".log"),
+                LocalSpark.classPath(), CopyDriver.class, server().url(), source, target,
+                folder.resolve("checkpoint"), 2000, batch, killedAt, ends);
+    }
+
+    /** Two tasks write to three partitions in one part each: twelve steps make an epoch. */
+    @Test
+    void betweenPartitions() throws Exception {
+        isKilled(10_000, 14, 5, 8);
+    }
+
+    /** Each of two tasks writes to three partitions in four parts. */
+    @Test
+    void betweenParts() throws Exception {
+        isKilled(100, 9, 21, 30, 3, 17);
+    }
+
+    private void isKilled(int batch, int... steps) throws Exception {
+        String source = nats().stream(2);
+        String target = nats().stream(3);
+        append(source, 0, 7000);
+        for (int step : steps) {
+            try (DriverProcess driver = driver(source, target, batch, step, true)) {
+                assertEquals(DriverProcess.KILLED, driver.ended(LIMIT));
+            }
+        }
+        try (DriverProcess driver = driver(source, target, batch, 0, true)) {
+            assertEquals(0, driver.ended(LIMIT));
+            assertTrue(driver.log().stream().anyMatch(line -> line.contains("was begun before")));
+        }
+        assertEquals(range(0, 7000), numbers(target));
+    }
+
+    /** A second driver with a copy of the checkpoint: the first one ends, and no event is there twice. */
+    @Test
+    void aSecondDriverFencesTheFirst() throws Exception {
+        String source = nats().stream(2);
+        String target = nats().stream(3);
+        append(source, 0, 1000);
+        try (DriverProcess first = driver(source, target, 10_000, 0, false)) {
+            waitFor(target, 1000);
+            Path copy = folder.resolve("copy");
+            org.apache.commons.io.FileUtils.copyDirectory(folder.resolve("checkpoint").toFile(), copy.toFile());
+            append(source, 1000, 1500);
+            waitFor(target, 1500);
+            run(copy(readStream(source).option("max_events_per_trigger", "2000").load()
+                    .selectExpr("event", "CASE WHEN offset % 3 = 0 THEN key END AS key"), target, copy));
+            append(source, 1500, 1600);
+            assertEquals(1, first.ended(LIMIT));
+            assertTrue(first.log().stream().anyMatch(line -> line.contains("another driver runs query")));
+            run(copy(readStream(source).load().selectExpr("event", "CASE WHEN offset % 3 = 0 THEN key END AS key"),
+                    target, copy));
+        }
+        assertEquals(range(0, 1600), numbers(target));
+    }
+
+    private static void waitFor(String target, int events) throws InterruptedException {
+        for (int attempt = 0; attempt < 600 && numbers(target).size() < events; attempt++) {
+            Thread.sleep(100);
+        }
+        assertEquals(events, numbers(target).size());
+    }
+}

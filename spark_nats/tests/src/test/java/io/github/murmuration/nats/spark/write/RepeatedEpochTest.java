@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.nats.spark.write;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.github.murmuration.nats.spark.testing.SparkTest;
+import io.github.murmuration.nats.spark.testing.TestNats;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.DataStreamWriter;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Spark repeats an epoch, as after a driver that died before the checkpoint told of its end. */
+@Tag("core")
+class RepeatedEpochTest extends SparkTest {
+    @TempDir
+    Path folder;
+    private String source;
+    private String target;
+
+    @BeforeEach
+    void writeAnEpoch() throws Exception {
+        source = nats().stream(2);
+        target = nats().stream(2);
+        append(source, 0, 100);
+        run(query());
+        append(source, 100, 300);
+        run(query());
+    }
+
+    private Dataset<Row> rows() {
+        return readStream(source).load();
+    }
+
+    private DataStreamWriter<Row> query() {
+        return copy(rows(), target, folder);
+    }
+
+    /** As if the newest epochs had not been noted as done. */
+    private void forget(int from) throws Exception {
+        for (int epoch = from; Files.deleteIfExists(folder.resolve("commits/" + epoch)); epoch++) {
+            Files.deleteIfExists(folder.resolve("commits/." + epoch + ".crc"));
+        }
+    }
+
+    @Test
+    void isWrittenOnce() throws Exception {
+        forget(1);
+        run(query());
+        assertEquals(range(0, 300), numbers(target));
+        append(source, 300, 400);
+        run(query());
+        assertEquals(range(0, 400), numbers(target));
+    }
+
+    @Test
+    void whatIsMissingIsWritten() throws Exception {
+        nats().purge(target, 0, nats().state(target, 0).getLastSequence() + 1);
+        nats().purge(target, 1, nats().state(target, 1).getLastSequence() + 1);
+        forget(1);
+        assertRefused(() -> run(query()), "It cannot be known whether epoch 1 was written");
+        run(query().option("on_unknown_epoch", "write"));
+        assertEquals(range(100, 300), numbers(target));
+    }
+
+    @Test
+    void anUnknownEpochIsSkippedIfThatIsWanted() throws Exception {
+        nats().purge(target, 0, nats().state(target, 0).getLastSequence() + 1);
+        nats().purge(target, 1, nats().state(target, 1).getLastSequence() + 1);
+        forget(1);
+        run(query().option("on_unknown_epoch", "skip"));
+        assertEquals(List.of(), numbers(target));
+        append(source, 300, 400);
+        run(query());
+        assertEquals(range(300, 400), numbers(target));
+    }
+
+    /** Only what was there before the epoch began is gone. */
+    @Test
+    void anEpochBehindWhatRetentionRemovedIsKnown() throws Exception {
+        nats().purge(target, 0, 20);
+        nats().purge(target, 1, 20);
+        forget(1);
+        run(query());
+        assertEquals(range(100, 300), numbers(target).stream().filter(number -> number >= 100).toList());
+    }
+
+    @Test
+    void rowsThatAreNotThereAreWritten() throws Exception {
+        long first = nats().state(target, 0).getLastSequence();
+        nats().deleteMessage(target, 0, first - 3);
+        nats().deleteMessage(target, 0, first - 8);
+        forget(1);
+        run(query());
+        assertEquals(range(0, 300), numbers(spark().read().format("nats").option("servers", server().url())
+                .option("namespace", TestNats.NAMESPACE).option("stream", target)
+                .option("fail_on_data_loss", "false").load()));
+    }
+
+    @Test
+    void aCheckpointThatWasSetBackWritesNothingTwice() throws Exception {
+        append(source, 300, 350);
+        run(query());
+        forget(1);
+        Files.delete(folder.resolve("offsets/2"));
+        Files.deleteIfExists(folder.resolve("offsets/.2.crc"));
+        run(query());
+        append(source, 350, 360);
+        run(query());
+        assertEquals(range(0, 360), numbers(target));
+    }
+
+    @Test
+    void otherTasksThanBeforeAreAnUnknownEpoch() throws Exception {
+        forget(1);
+        assertRefused(() -> run(copy(rows().repartition(5), target, folder)),
+                "it was begun by 2 tasks and comes again with 5, and something of it is in " + TestNats.NAMESPACE);
+        run(copy(rows().repartition(5), target, folder).option("on_unknown_epoch", "skip"));
+        append(source, 300, 400);
+        run(copy(rows().repartition(3), target, folder));
+        assertEquals(range(0, 400), numbers(target));
+    }
+
+    @Test
+    void otherTasksWriteWhatWasNotBegun() throws Exception {
+        append(source, 300, 400);
+        run(copy(rows().repartition(5), target, folder));
+        assertEquals(range(0, 400), numbers(target));
+    }
+}
