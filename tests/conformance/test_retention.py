@@ -12,7 +12,7 @@ import pytest
 
 from middleware.data import Position
 from middleware.driver import Middleware
-from middleware.errors import UnknownStream
+from middleware.errors import Overtaken, UnknownStream
 from middleware.registry import connect
 from tests.conformance.servers import Servers, operator
 from tests.stack import eventually
@@ -155,6 +155,41 @@ def test_retention_takes_what_lies_beyond_the_bound(bounded: Middleware, stream:
 
     eventually("retention takes what lies beyond the bound", overtaken, 300)
     assert BOUND / 2 - 2 * 100_000 <= (bounded.admin.held(stream).holds or 0) < 300 * 100_000
+
+
+@pytest.mark.only("pulsar")
+def test_who_is_overtaken_by_retention_itself_is_told_as_by_truncation(bounded: Middleware, stream: str) -> None:
+    """It removes whole ledgers, while truncation is a mark: whoever reads has to find out by the ledgers."""
+    publish(bounded, stream, 0, 10)
+    read(bounded, stream, 1)
+    with (
+        bounded.data.consumer(stream, "live") as live, bounded.data.consumer(stream, "head", start="head") as from_head,
+    ):
+        assert live.poll(1, timeout=30)
+        events, sent = [*map(int, from_head.poll(1, timeout=30))], 10
+
+        def removed() -> bool:
+            nonlocal sent
+            publish(bounded, stream, sent, 2000, size=1000)
+            sent += 2000
+            return position(bounded, stream).lies_before(bounded.data.head(stream))
+
+        eventually("retention takes the first ledger", removed, 120)
+        with pytest.raises(Overtaken, match=rf"{GROUP}.*published groups.*accept-loss"):
+            read(bounded, stream, sent)
+        with pytest.raises(Overtaken, match=r"live.*published groups.*accept-loss"):
+            list(iter(lambda: live.poll(10_000, timeout=30), []))
+        end = bounded.data.end(stream)
+        while not from_head.has_reached(end):
+            events += map(int, from_head.poll(10_000, timeout=5))
+        assert from_head.passed_over
+    assert len(events) == len({*events})
+    missing, left = {*range(sent)} - {*events}, set[int]()
+    with bounded.data.consumer(stream, "left", start="head") as consumer:
+        while not consumer.has_reached(end):
+            left |= {*map(int, consumer.poll(10_000, timeout=5))}
+    assert missing
+    assert not missing & left
 
 
 def test_of_a_group_that_never_was_nothing_is_committed(bounded: Middleware, stream: str) -> None:

@@ -1,0 +1,5 @@
+# What set-up installs for Pulsar; sourced by deploy/local/setup/run.
+
+pulsar_server() { rm -rf .murmur/jars/pulsar && build deploy/local/pulsar pulsar; }
+
+step pulsar_server "Pulsar's server (about 142 MB)" .murmur/jars/pulsar deploy/local/pulsar/pom.xml
