@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.pulsar.spark.read;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.github.murmuration.pulsar.spark.testing.SparkTest;
+import io.github.murmuration.pulsar.spark.testing.TestPulsar;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.streaming.DataStreamWriter;
+import org.apache.spark.sql.streaming.StreamingQuery;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Events that a query was to read are gone. */
+@Tag("server")
+class DataLossTest extends SparkTest {
+    @TempDir
+    Path folder;
+    private String source;
+    private String target;
+
+    @BeforeEach
+    void copyTheFirst() throws Exception {
+        source = pulsar().stream(2);
+        target = pulsar().stream(1);
+        pulsar().publish(source, 0, 0, 10, 5);
+        pulsar().publish(source, 1, 10, 20, 5);
+        run(query(true));
+        assertEquals(range(0, 20), numbers(target));
+    }
+
+    private DataStreamWriter<Row> query(boolean fails) {
+        return copy(readStream(source).option("fail_on_data_loss", Boolean.toString(fails)).load(), target, folder);
+    }
+
+    /** Two unread entries of the first ledger, then the third ledger alone is left. */
+    @Test
+    void truncatedLedgersAreMissed() throws Exception {
+        pulsar().publish(source, 1, 20, 30, 5);
+        pulsar().roll(source, 1);
+        pulsar().publish(source, 1, 30, 40, 5);
+        pulsar().truncate(source, 1);
+        String words = assertRefused(() -> run(query(true)), "PULSAR_DATA_LOSS: in " + TestPulsar.topic(source, 1));
+        assertTrue(words.contains("at least 1 entries"), words);
+        run(query(false));
+        List<Integer> numbers = numbers(target);
+        assertEquals(range(0, 20), numbers.subList(0, 20));
+        assertEquals(range(30, 40), numbers.subList(20, numbers.size()));
+    }
+
+    @Test
+    void whatWasCutIsMissedAndCounted() throws Exception {
+        pulsar().publish(source, 1, 20, 40, 5);
+        pulsar().note(source, "cut.1", Long.toString(5 << 12));
+        assertRefused(() -> run(query(true)), "found " + (5 << 12) + ": 3 entries");
+        run(query(false));
+        List<Integer> numbers = numbers(target);
+        assertEquals(range(35, 40), numbers.subList(20, numbers.size()));
+    }
+
+    @Test
+    void whatWasReadIsNotMissed() throws Exception {
+        StreamingQuery query = query(true).start();
+        try {
+            query.processAllAvailable();
+            pulsar().roll(source, 1);
+            pulsar().publish(source, 1, 20, 25, 5);
+            query.processAllAvailable();
+            pulsar().truncate(source, 1);
+            pulsar().publish(source, 1, 25, 30, 5);
+            query.processAllAvailable();
+        } finally {
+            query.stop();
+        }
+        assertEquals(range(0, 30), numbers(target));
+    }
+
+    @Test
+    void aStreamThatWasCreatedAnewIsNoticed() throws Exception {
+        pulsar().delete(source);
+        pulsar().create(source, 2);
+        pulsar().publish(source, 0, 100, 105, 5);
+        assertRefused(() -> run(query(true)), "PULSAR_DATA_LOSS: in " + TestPulsar.topic(source, 0));
+        run(query(false));
+        List<Integer> numbers = numbers(target);
+        assertEquals(range(100, 105), numbers.subList(20, numbers.size()));
+    }
+
+    @Test
+    void aPartitionThatIsGoneIsNoticed() throws Exception {
+        pulsar().delete(source);
+        pulsar().create(source, 1);
+        assertRefused(() -> run(query(true)), "PULSAR_DATA_LOSS: in ");
+    }
+}
