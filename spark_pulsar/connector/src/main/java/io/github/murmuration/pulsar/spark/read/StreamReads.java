@@ -16,9 +16,9 @@ import org.apache.spark.sql.connector.read.InputPartition;
 /** What of a stream is to be read, and whether it is still there. */
 final class StreamReads {
     /** So many entries are looked at to tell whether all events are surely fewer than the limit, */
-    private static final int FEW = 3;
+    private static final int FEW = 16;
     /** and so many to tell how many entries are as many as the limit. */
-    private static final int MANY = 16;
+    private static final int MANY = 32;
     private static final int SURELY = 2;
 
     private final Streams streams;

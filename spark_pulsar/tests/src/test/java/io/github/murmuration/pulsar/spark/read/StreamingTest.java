@@ -33,6 +33,7 @@ class StreamingTest extends SparkTest {
             query.processAllAvailable();
             assertEquals(range(0, 500), numbers(target));
             append(source, 500, 900);
+            Thread.sleep(200); // an idle query does not look for new events all the time
             query.processAllAvailable();
         } finally {
             query.stop();
