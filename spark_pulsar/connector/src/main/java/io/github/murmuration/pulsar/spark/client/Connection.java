@@ -3,6 +3,8 @@ package io.github.murmuration.pulsar.spark.client;
 
 import io.github.murmuration.pulsar.spark.PulsarException;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.pulsar.client.api.Producer;
@@ -22,6 +24,10 @@ public final class Connection {
     /** Events that a reader has fetched and not handed out, or one published batch. */
     private static final int QUEUE = 256;
     private static final int NO_PARTITION = -1;
+    private static final Set<Class<?>> FINAL = Set.of(
+            PulsarClientException.AlreadyClosedException.class, PulsarClientException.TopicTerminatedException.class,
+            PulsarClientException.TopicDoesNotExistException.class, PulsarClientException.NotFoundException.class,
+            PulsarClientException.ProducerFencedException.class);
 
     private final PulsarClient client;
     private final Streams streams;
@@ -72,10 +78,12 @@ public final class Connection {
         });
     }
 
-    /** One that failed may be of a topic that was deleted: the next use makes a new one. */
-    public void forget(String topic, Producer<byte[]> failed) {
-        if (producers.remove(topic, failed)) {
-            failed.closeAsync();
+    /** Where a producer does not recover, as from the end of its topic, the next use makes a new one. */
+    public void failed(String topic, Producer<byte[]> producer, Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause() : failure;
+        if (FINAL.contains(cause.getClass()) && producers.remove(topic, producer)) {
+            producer.closeAsync();
         }
     }
 

@@ -31,7 +31,8 @@ record DataLoss(boolean fails) implements Serializable {
     private void happened(String topic, long wanted, String what) {
         String text = SIGN + ": in " + topic + " wanted offset " + wanted + ", " + what;
         if (fails) {
-            throw new PulsarException(text + ". With the option fail_on_data_loss=false the query goes on without them");
+            throw new PulsarException(
+                    text + ". With the option fail_on_data_loss=false the query goes on without them");
         }
         LOG.warn(text);
     }

@@ -23,6 +23,8 @@ import org.apache.spark.sql.types.StructType;
 final class PulsarMicroBatchStream implements MicroBatchStream, SupportsTriggerAvailableNow, ReportsSourceMetrics {
     /** With nothing to read, Spark asks for the latest offset every 10 ms; the server is asked less often. */
     private static final long IDLE_POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(30);
+    /** So often an idle query looks for new partitions, and what else is not told by the ends of the old ones. */
+    private static final long ALL_POLL_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final PulsarOptions options;
     private final StructType columns;
@@ -34,6 +36,7 @@ final class PulsarMicroBatchStream implements MicroBatchStream, SupportsTriggerA
     private PulsarOffset end;
     private List<PartitionState> states;
     private long statesAt;
+    private long allAskedAt;
     private boolean idle;
     private Plan plan;
 
@@ -150,14 +153,19 @@ final class PulsarMicroBatchStream implements MicroBatchStream, SupportsTriggerA
             if (lease == null) {
                 lease = Connections.lease(options);
             }
-            reads = new StreamReads(lease.connection().streams(), options.stream(), new DataLoss(options.failOnDataLoss()));
+            reads = new StreamReads(
+                    lease.connection().streams(), options.stream(), new DataLoss(options.failOnDataLoss()));
         }
         return reads;
     }
 
     private List<PartitionState> statesNow(PulsarOffset from) {
         if (states == null || !idle || System.nanoTime() - statesAt > IDLE_POLL_NANOS) {
-            states = states != null && idle && !reads().haveGrown(states) ? states : reads().states(from);
+            boolean isRecent = states != null && System.nanoTime() - allAskedAt < ALL_POLL_NANOS;
+            if (!idle || !isRecent || reads().haveGrown(states)) {
+                states = reads().states(from);
+                allAskedAt = System.nanoTime();
+            }
             statesAt = System.nanoTime();
         }
         return states;

@@ -17,7 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Writes rows as they come; what an earlier attempt has written is written again. */
 final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
-    /** Keys go into a published batch beside its events. So many bytes of long ones end it, for the broker to take it. */
+    /** Keys go into a published batch beside its events: so many bytes of long ones end it, for it to be taken. */
     private static final int LONG_KEY = 256;
     private static final int LONG_KEYS_BYTES = 1 << 20;
 
@@ -74,7 +74,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         sent.begin();
         message.sendAsync().whenComplete((id, failure) -> {
             if (failure != null) {
-                lease.connection().forget(partition.topic, partition.producer);
+                lease.connection().failed(partition.topic, partition.producer, failure);
             }
             sent.end(partition.topic, failure);
         });

@@ -112,6 +112,43 @@ class StreamingTest extends SparkTest {
         assertEquals(range(0, 70), numbers(target));
     }
 
+    /** The client connects anew each time, and may hand out events again, or leave some out. */
+    @Test
+    void aTopicThatMovesIsReadThrough() throws Exception {
+        String source = pulsar().stream(1);
+        String target = pulsar().stream(1);
+        pulsar().publish(source, 0, 0, 20_000, 2);
+        StreamingQuery query = copy(readStream(source).option("max_events_per_trigger", "4000").load(), target, folder)
+                .start();
+        try {
+            for (int move = 0; move < 5; move++) {
+                Thread.sleep(300);
+                pulsar().roll(source, 0);
+                pulsar().publish(source, 0, 20_000 + move * 10, 20_010 + move * 10, 2);
+            }
+            Thread.sleep(200);
+            query.processAllAvailable();
+        } finally {
+            query.stop();
+        }
+        assertEquals(range(0, 20_050), numbers(target));
+    }
+
+    /** Spark repeats a batch that it has not noted as done. */
+    @Test
+    void aRepeatedBatchReadsTheSameAndIsWrittenAgain() throws Exception {
+        String source = pulsar().stream(2);
+        String target = pulsar().stream(2);
+        append(source, 0, 200);
+        run(copy(readStream(source).load(), target, folder));
+        append(source, 200, 250);
+        Files.delete(folder.resolve("commits/0"));
+        Files.deleteIfExists(folder.resolve("commits/.0.crc"));
+        run(copy(readStream(source).load(), target, folder));
+        assertEquals(450, numbers(target).size());
+        assertEquals(range(0, 250), numbers(target).stream().distinct().toList());
+    }
+
     @Test
     void newPartitionsAreRead() throws Exception {
         String source = pulsar().stream(1);
