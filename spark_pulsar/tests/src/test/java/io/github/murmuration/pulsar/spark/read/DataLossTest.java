@@ -8,7 +8,9 @@ import io.github.murmuration.pulsar.spark.testing.SparkTest;
 import io.github.murmuration.pulsar.spark.testing.TestPulsar;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,6 +81,44 @@ class DataLossTest extends SparkTest {
             query.stop();
         }
         assertEquals(range(0, 30), numbers(target));
+    }
+
+    /** Between the plan and the read: two entries of the first ledger are gone, the second one is left. */
+    @Test
+    void whatIsRemovedBeforeATaskReadsItIsMissed() {
+        String stream = pulsar().stream(1);
+        RDD<InternalRow> failing = planned(stream, true);
+        RDD<InternalRow> going = planned(stream, false);
+        pulsar().truncate(stream, 0);
+        assertRefused(failing::count, ": 2 entries (published batches of events) are gone");
+        assertEquals(5, going.count());
+    }
+
+    /** There is nothing behind what is gone: no event comes that would tell. */
+    @Test
+    void whatIsRemovedToItsEndIsMissed() {
+        String stream = pulsar().stream(1);
+        RDD<InternalRow> failing = planned(stream, true);
+        RDD<InternalRow> going = planned(stream, false);
+        pulsar().roll(stream, 0);
+        pulsar().publish(stream, 0, null, new byte[1]);
+        pulsar().roll(stream, 0);
+        pulsar().truncate(stream, 0);
+        assertRefused(failing::count, ": 3 entries (published batches of events) are gone");
+        assertEquals(0, going.count());
+    }
+
+    /** A read of two ledgers, of two entries and of one, whose partitions are told; filled the first time. */
+    private RDD<InternalRow> planned(String stream, boolean fails) {
+        if (read(stream).count() == 0) {
+            pulsar().publish(stream, 0, 0, 10, 5);
+            pulsar().roll(stream, 0);
+            pulsar().publish(stream, 0, 10, 15, 5);
+        }
+        RDD<InternalRow> rows = spark().read().format("pulsar").options(WHERE).option("stream", stream)
+                .option("fail_on_data_loss", Boolean.toString(fails)).load().queryExecution().toRdd();
+        assertEquals(1, rows.partitions().length);
+        return rows;
     }
 
     /** An idle query does not look for new events all the time. */
