@@ -2,20 +2,24 @@
 package io.github.murmuration.pulsar.spark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
 import java.util.jar.JarFile;
-import java.util.stream.Collectors;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The jar has what it needs, and nothing that is in another's way. */
 @Tag("core")
 class JarTest {
+    private static final Pattern SHADED = Pattern.compile(
+            "^(META-INF/versions/\\d+/)?(org/apache/pulsar/shade|io/github/murmuration/pulsar/shaded)/");
+
     @Test
     void allClassesAreBelowOwnPackagesOrPulsars() throws Exception {
         try (JarFile jar = jar()) {
@@ -30,17 +34,31 @@ class JarTest {
     @Test
     void theLicenceNamesWhatIsCarried() throws Exception {
         try (JarFile jar = jar()) {
-            Set<String> carried = jar.stream().map(entry -> entry.getName()).filter(name -> name.endsWith(".class"))
-                    .filter(name -> name.startsWith("io/github/murmuration/pulsar/shaded/"))
-                    .map(name -> name.substring("io/github/murmuration/pulsar/shaded/".length()))
-                    .map(name -> name.split("/")[0] + "." + name.split("/")[1]).collect(Collectors.toSet());
-            assertEquals(Set.of("io.opentelemetry", "com.scurrilous"), carried);
+            String licence = text(jar, "LICENSE");
+            List<String> carried = jar.stream().map(entry -> entry.getName()).filter(name -> name.endsWith(".class"))
+                    .filter(name -> SHADED.matcher(name).find())
+                    .map(name -> SHADED.matcher(name).replaceFirst("").split("/"))
+                    .map(parts -> parts[0] + "." + parts[1]).distinct().sorted().toList();
+            assertTrue(carried.contains("io.netty"));
+            assertEquals(List.of(), carried.stream().filter(name -> !licence.contains(" " + name)).toList());
             for (String file : List.of("LICENSE", "NOTICE", "CHANGELOG.md")) {
-                String text = new String(jar.getInputStream(jar.getEntry("META-INF/" + file)).readAllBytes(),
-                        StandardCharsets.UTF_8);
-                assertTrue(text.contains("Pulsar"), file);
+                assertTrue(text(jar, file).contains("Pulsar"), file);
             }
         }
+    }
+
+    @Test
+    void nothingThatSparkHasIsInItsWay() throws Exception {
+        try (JarFile jar = jar()) {
+            for (String name : List.of("org/apache/avro/Schema.class", "org/slf4j/Logger.class",
+                    "com/fasterxml/jackson/databind/ObjectMapper.class", "io/netty/channel/Channel.class")) {
+                assertNull(jar.getEntry(name), name);
+            }
+        }
+    }
+
+    private static String text(JarFile jar, String file) throws IOException {
+        return new String(jar.getInputStream(jar.getEntry("META-INF/" + file)).readAllBytes(), StandardCharsets.UTF_8);
     }
 
     private static JarFile jar() throws Exception {
