@@ -21,6 +21,9 @@ import org.slf4j.LoggerFactory;
 final class SliceReader implements PartitionReader<InternalRow> {
     private static final Logger LOG = LoggerFactory.getLogger(SliceReader.class);
     private static final int SILENCE_SECONDS = 2;
+    private static final long AGAIN_MS = 200;
+    /** After so long a reader is opened again, for one that has lost its connection unnoticed. */
+    private static final long REOPEN_NANOS = TimeUnit.SECONDS.toNanos(15);
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
     /** The client may leave out events when it connects anew: so often it is opened again before they count as gone. */
     private static final int ATTEMPTS = 2;
@@ -36,25 +39,25 @@ final class SliceReader implements PartitionReader<InternalRow> {
     private boolean done;
     private int attempts;
     private long silentSince;
+    private long openedAt;
 
     SliceReader(PulsarOptions options, StructType columns, PartitionSlice slice) {
         this.slice = slice;
         dataLoss = new DataLoss(options.failOnDataLoss());
         row = new EventRow(columns, slice.stream().name(), slice.partition());
         wanted = slice.start();
-        silentSince = System.nanoTime();
         lease = Connections.lease(options);
     }
 
     @Override
     public boolean next() {
+        silentSince = System.nanoTime();
         while (!done) {
             Message<byte[]> message = fetch();
             if (message == null) {
                 afterSilence();
                 continue;
             }
-            silentSince = System.nanoTime();
             MessageIdAdv id = (MessageIdAdv) message.getMessageId();
             Place found = new Place(id.getLedgerId(), id.getEntryId(), Math.max(0, id.getBatchIndex()));
             if (found.isBefore(wanted)) {
@@ -123,7 +126,7 @@ final class SliceReader implements PartitionReader<InternalRow> {
         } else if (System.nanoTime() - silentSince > LIMIT_NANOS) {
             throw new PulsarException("Pulsar did not hand out offset " + slice.origin().offset(wanted) + " of "
                     + slice.topic() + " within a minute");
-        } else {
+        } else if (reader != null && System.nanoTime() - Math.max(openedAt, silentSince) > REOPEN_NANOS) {
             closeReader();
         }
     }
@@ -146,17 +149,35 @@ final class SliceReader implements PartitionReader<InternalRow> {
         try {
             if (reader == null) {
                 reader = lease.connection().reader(slice.topic(), wanted);
+                openedAt = System.nanoTime();
             }
             return reader.readNext(SILENCE_SECONDS, TimeUnit.SECONDS);
         } catch (PulsarClientException failed) {
-            if (Thread.interrupted()) {
-                Thread.currentThread().interrupt();
-                throw new PulsarException("interrupted while " + slice.topic() + " was read", failed);
+            if (failed.getCause() instanceof InterruptedException) {
+                throw interrupted(failed);
             }
             LOG.info("{}: {}; opening it again", slice.topic(), failed.toString());
             closeReader();
+            pause();
+            return null;
+        } catch (PulsarException failed) {
+            LOG.info("{}: {}; opening it again", slice.topic(), failed.toString());
+            pause();
             return null;
         }
+    }
+
+    private void pause() {
+        try {
+            Thread.sleep(AGAIN_MS);
+        } catch (InterruptedException interrupted) {
+            throw interrupted(interrupted);
+        }
+    }
+
+    private PulsarException interrupted(Exception cause) {
+        Thread.currentThread().interrupt();
+        return new PulsarException("interrupted while " + slice.topic() + " was read", cause);
     }
 
     @Override
