@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.github.murmuration.pulsar.spark.client;
+
+import io.github.murmuration.pulsar.spark.PulsarException;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.apache.pulsar.client.api.Producer;
+import org.apache.pulsar.client.api.PulsarClient;
+import org.apache.pulsar.client.api.PulsarClientException;
+import org.apache.pulsar.client.api.Reader;
+import org.apache.pulsar.client.impl.MessageIdImpl;
+
+/** A client of Pulsar, its administration, and the producers that its tasks share. */
+public final class Connection {
+    /** What a published batch has at most, without the keys. */
+    private static final int BATCH_EVENTS = 2000;
+    private static final int BATCH_BYTES = 2 << 20;
+    private static final int BATCH_DELAY_MS = 50;
+    private static final int DELIVERY_SECONDS = 120;
+    private static final int PENDING = 10_000;
+    /** Events that a reader has fetched and not handed out, or one published batch. */
+    private static final int QUEUE = 256;
+    private static final int NO_PARTITION = -1;
+    private static final Set<Class<?>> FINAL = Set.of(
+            PulsarClientException.AlreadyClosedException.class, PulsarClientException.TopicTerminatedException.class,
+            PulsarClientException.TopicDoesNotExistException.class, PulsarClientException.NotFoundException.class,
+            PulsarClientException.ProducerFencedException.class);
+
+    private final PulsarClient client;
+    private final Streams streams;
+    private final Map<String, Producer<byte[]>> producers = new ConcurrentHashMap<>();
+
+    private Connection(PulsarClient client, Streams streams) {
+        this.client = client;
+        this.streams = streams;
+    }
+
+    /** Nothing is asked yet. */
+    static Connection open(String serviceUrl, String adminUrl) {
+        try {
+            PulsarClient client = PulsarClient.builder().serviceUrl(serviceUrl)
+                    .ioThreads(1).listenerThreads(1).statsInterval(0, TimeUnit.SECONDS)
+                    .connectionTimeout(5, TimeUnit.SECONDS).operationTimeout(30, TimeUnit.SECONDS).build();
+            return new Connection(client, new Streams(new Administration(adminUrl)));
+        } catch (PulsarClientException failed) {
+            throw new PulsarException("no connection to Pulsar at " + serviceUrl, failed);
+        }
+    }
+
+    public Streams streams() {
+        return streams;
+    }
+
+    /** Yields what lies behind the entry before a place; where retention has passed that, what is left. */
+    public Reader<byte[]> reader(String topic, Place from) {
+        try {
+            return client.newReader().topic(topic).receiverQueueSize(QUEUE)
+                    .startMessageId(new MessageIdImpl(from.ledger(), from.entry() - 1, NO_PARTITION)).create();
+        } catch (PulsarClientException failed) {
+            throw new PulsarException("cannot read " + topic, failed);
+        }
+    }
+
+    /** The one of this JVM. */
+    public Producer<byte[]> producer(String topic) {
+        return producers.computeIfAbsent(topic, absent -> {
+            try {
+                return client.newProducer().topic(topic).enableBatching(true).batchingMaxMessages(BATCH_EVENTS)
+                        .batchingMaxBytes(BATCH_BYTES).batchingMaxPublishDelay(BATCH_DELAY_MS, TimeUnit.MILLISECONDS)
+                        .maxPendingMessages(PENDING).blockIfQueueFull(true)
+                        .sendTimeout(DELIVERY_SECONDS, TimeUnit.SECONDS).create();
+            } catch (PulsarClientException failed) {
+                throw new PulsarException("cannot write to " + topic, failed);
+            }
+        });
+    }
+
+    /** Where a producer does not recover, as from the end of its topic, the next use makes a new one. */
+    public void failed(String topic, Producer<byte[]> producer, Throwable failure) {
+        Throwable cause = failure instanceof CompletionException && failure.getCause() != null
+                ? failure.getCause() : failure;
+        if (FINAL.contains(cause.getClass()) && producers.remove(topic, producer)) {
+            producer.closeAsync();
+        }
+    }
+
+    boolean isClosed() {
+        return client.isClosed();
+    }
+
+    void close() {
+        client.closeAsync();
+    }
+}
