@@ -64,7 +64,7 @@ def render_configuration(settings: Settings) -> None:
     write(
         "pulsar/standalone.conf", configuration(settings), settings, ports=Port, disk_full=DISK_FULL,
         max_message_bytes=max(MAX_MESSAGE_BYTES, settings.max_event_bytes + MESSAGE_OVERHEAD_BYTES),
-                ledger_mib=min(LEDGER_MIB, max(1, (partition_bound >> 20) // LEDGERS_KEPT)),
+        ledger_mib=min(LEDGER_MIB, max(1, (partition_bound >> 20) // LEDGERS_KEPT)),
     )
 
 
