@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from common.closing import Closing
 from common.settings import Durability, Settings
 from middleware.admin import Admin, Operator
+from middleware.compared import NOTHING, Compared
 from middleware.data import DataPlane, Position
 from middleware.spark import SparkStreams
 
@@ -46,6 +47,9 @@ class Driver:
 
     replicated: str = ""
     """What else it is guaranteed with three replicas, and which servers stay single; empty where there are none."""
+
+    compared: Callable[[Settings], Compared] = lambda settings: NOTHING
+    """The settings that matter to a comparison, as they are in use."""
 
     asks_durability: bool = False
     """Whether `durability_in_force` asks the running server; it tells what that was configured with otherwise."""

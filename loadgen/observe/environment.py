@@ -17,6 +17,7 @@ import psutil
 from common.addresses import masked
 from common.settings import Durability, Settings
 from loadgen.errors import DiskShort
+from middleware import compared
 from middleware.admin import Admin
 from middleware.errors import MiddlewareError
 from middleware.registry import connect, driver
@@ -45,18 +46,24 @@ def described(settings: Settings) -> dict[str, Any]:
     """
     with connect(settings) as middleware:
         told = durability_told(middleware.admin)
-    chosen = settings.model_dump(mode="json", exclude=SECRET | OF_THE_PLACE)
     return {
         "middleware": settings.middleware,
         "durability": settings.durability,
         "durability_told": told,
         "acknowledgement": driver(settings.middleware).guarantee(settings),
-        "settings": {name: masked(value) if isinstance(value, str) else value for name, value in chosen.items()},
+        "settings": chosen(settings),
+        "compared": compared.as_json(driver(settings.middleware).compared(settings), settings),
         "server_settings": server_settings(settings),
         "commit": commit(),
         "versions": versions(settings),
         "host": host(settings),
     }
+
+
+def chosen(settings: Settings) -> dict[str, Any]:
+    """Settings of how it runs; without secrets."""
+    found = settings.model_dump(mode="json", exclude=SECRET | OF_THE_PLACE)
+    return {name: masked(value) if isinstance(value, str) else value for name, value in found.items()}
 
 
 def durability_told(admin: Admin) -> Durability | None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from common.experiments import RESULTS
+from common.storage.files import sync_folder
 
 
 def command() -> str:
@@ -17,7 +18,7 @@ def command() -> str:
 
 
 def write_results(folder: Path, content: dict[str, Any]) -> Path:
-    """Writes results.json, complete or not at all."""
+    """Writes results.json, complete or not at all, and on disk before it is relied upon."""
     folder.mkdir(parents=True, exist_ok=True)
     target, partial = folder / RESULTS, folder / f"{RESULTS}.partial"
     with partial.open("w") as file:
@@ -25,4 +26,5 @@ def write_results(folder: Path, content: dict[str, Any]) -> Path:
         file.flush()
         os.fsync(file.fileno())
     partial.rename(target)
+    sync_folder(folder)
     return target

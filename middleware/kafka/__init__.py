@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from common.settings import Settings
 from middleware.admin import Operator
+from middleware.compared import Compared
 from middleware.driver import Driver, Middleware
 
 
@@ -24,9 +25,16 @@ def operator(settings: Settings) -> Operator:
     return KafkaOperator(settings)
 
 
+def compared(settings: Settings) -> Compared:
+    from middleware.kafka.compared import compared
+
+    return compared(settings)
+
+
 DRIVER = Driver(
     connect=connect,
     operator=operator,
+    compared=compared,
     asks_durability=True,
     acknowledgement={
         "fsync": "appended by all in-sync replicas and flushed to disk before it is acknowledged; survives the machine",

@@ -32,6 +32,21 @@ def batch_bytes(settings: Settings) -> int:
     return max(BATCH_BYTES, settings.max_event_bytes + RECORD_OVERHEAD_BYTES)
 
 
+def options(settings: Settings) -> dict[str, Any]:
+    """Of the client's producer, beside where it connects to."""
+    return {
+        "acks": "all",
+        "enable.idempotence": True,
+        "linger.ms": settings.publish_group_ms,
+        "batch.size": batch_bytes(settings),
+        "message.max.bytes": batch_bytes(settings),
+        "message.timeout.ms": DELIVERY_SECONDS * 1000,
+        "queue.buffering.max.messages": MAX_INFLIGHT_EVENTS,
+        "queue.buffering.max.kbytes": MAX_INFLIGHT_KIB,
+        "partitioner": "murmur2_random",  # as Java's, and so Spark's: a key has one partition, whoever writes it
+    }
+
+
 class KafkaProducer(Producer):
     """Events wait up to `publish_group_ms` for others of their partition; `flush` sends them at once."""
 
@@ -40,15 +55,7 @@ class KafkaProducer(Producer):
         self._max_event_bytes = settings.max_event_bytes
         self._configuration = {
             **configuration,
-            "acks": "all",
-            "enable.idempotence": True,
-            "linger.ms": settings.publish_group_ms,
-            "batch.size": batch_bytes(settings),
-            "message.max.bytes": batch_bytes(settings),
-            "message.timeout.ms": DELIVERY_SECONDS * 1000,
-            "queue.buffering.max.messages": MAX_INFLIGHT_EVENTS,
-            "queue.buffering.max.kbytes": MAX_INFLIGHT_KIB,
-            "partitioner": "murmur2_random",  # as Java's, and so Spark's: a key has one partition, whoever writes it
+            **options(settings),
             "delivery.report.only.error": True,
             "on_delivery": self._undelivered,
         }

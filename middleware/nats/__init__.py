@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from common.settings import Settings
 from middleware.admin import Operator
+from middleware.compared import Compared
 from middleware.driver import Driver, Middleware
 
 
@@ -25,9 +26,16 @@ def operator(settings: Settings) -> Operator:
     return NatsOperator(settings)
 
 
+def compared(settings: Settings) -> Compared:
+    from middleware.nats.compared import compared
+
+    return compared(settings)
+
+
 DRIVER = Driver(
     connect=connect,
     operator=operator,
+    compared=compared,
     asks_durability=True,
     acknowledgement={
         "fsync": "written to the partition's file and synced to disk before it is acknowledged; survives the machine",

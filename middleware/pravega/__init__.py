@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from common.settings import Settings
 from middleware.admin import Operator
+from middleware.compared import Compared
 from middleware.driver import Driver, Middleware
 
 
@@ -25,9 +26,16 @@ def operator(settings: Settings) -> Operator:
     return PravegaOperator(settings)
 
 
+def compared(settings: Settings) -> Compared:
+    from middleware.pravega.compared import compared
+
+    return compared(settings)
+
+
 DRIVER = Driver(
     connect=connect,
     operator=operator,
+    compared=compared,
     acknowledgement={
         "fsync": "in the journal of the bookie and synced to disk before it is acknowledged; survives the machine",
         "page-cache": "written to the bookie's journal, not synced: survives its process, may be lost with the machine",

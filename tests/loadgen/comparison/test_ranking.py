@@ -1,41 +1,25 @@
+"""The middlewares by their capacity."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
 
-from loadgen.comparison import MixedDurability, Variant, compare, order, ranking, variants
+from loadgen.comparison.ranking import by_side, ranking, typical
+from loadgen.comparison.searches import MixedDurability, Variant
 
 A, B = Variant("a", "fsync"), Variant("b", "fsync")
 
 
-def run(middleware: str, highest_pass: float | None, durability: str = "fsync", converged: bool = True
+def run(middleware: str, highest_pass: float | None, durability: str = "fsync", converged: bool = True, side: str = ""
         ) -> dict[str, Any]:
     capacity = {"highest_pass": highest_pass, "lowest_fail": 400, "converged": converged}
-    return {"middleware": middleware, "durability": durability, "capacity": capacity}
+    return {"middleware": middleware, "durability": durability, "capacity": capacity, "side": side}
 
 
 BROKEN = {"middleware": "a", "durability": "fsync",
           "capacity": {"highest_pass": None, "lowest_fail": None, "converged": False}}
-
-
-def test_every_second_round_goes_back() -> None:
-    assert [variant for _, variant in order([A, B], 3)] == [A, B, B, A, A, B]
-    assert [number for number, _ in order([A, B], 3)] == [1, 1, 2, 2, 3, 3]
-
-
-def test_each_search_is_kept_as_it_comes() -> None:
-    kept: list[int] = []
-    runs = compare([A, B], 2, lambda variant, number: run(variant.middleware, 100), lambda r: kept.append(len(r)))
-    assert kept == [1, 2, 3, 4]
-    assert [(r["round"], r["middleware"]) for r in runs] == [(1, "a"), (1, "b"), (2, "b"), (2, "a")]
-
-
-def test_classes_are_not_mixed_unless_asked_for() -> None:
-    with pytest.raises(MixedDurability, match="something else in fsync and in page-cache"):
-        variants(["a"], ["fsync", "page-cache"], across=False)
-    assert variants(["a", "b", "a"], ["fsync", "fsync"], across=False) == [A, B]
-    assert len(variants(["a", "b"], ["fsync", "page-cache"], across=True)) == 4
 
 
 def test_the_median_ranks() -> None:
@@ -56,3 +40,16 @@ def test_results_of_unlike_classes_are_not_ranked() -> None:
     with pytest.raises(MixedDurability):
         ranking(runs, across=False)
     assert [row.capacity for row in ranking(runs, across=True)] == [200, 100]
+
+
+def test_a_side_comparison_is_ranked_by_itself() -> None:
+    aside = run("a", 900, "page-cache", side="durability=page-cache")
+    of = by_side([aside, run("a", 100)])
+    assert list(of) == ["", "durability=page-cache"]
+    assert [row.capacity for row in ranking(of[""], across=False)] == [100]
+    assert [row.capacity for row in ranking(of["durability=page-cache"], across=False)] == [900]
+
+
+def test_the_search_that_found_the_median_stands_for_all() -> None:
+    runs = [run("a", 100), run("a", 130), run("a", 120), run("b", 200), run("c", None)]
+    assert typical(runs, across=False) == [runs[3], runs[2], runs[4]]

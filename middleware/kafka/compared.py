@@ -1,0 +1,70 @@
+"""Kafka's settings that matter to a comparison."""
+
+from __future__ import annotations
+
+from common.settings import Settings
+from middleware.compared import Alternative, Compared, Setting, Source, configured
+from middleware.kafka.cluster import Cluster
+from middleware.kafka.producer import options
+from middleware.kafka.spark import binding
+
+TOPIC = Source("Kafka documentation, Topic Configs: flush.messages",
+               "https://kafka.apache.org/documentation/#topicconfigs_flush.messages")
+LINGER = Source("Kafka documentation, Producer Configs: linger.ms",
+                "https://kafka.apache.org/documentation/#producerconfigs_linger.ms")
+BATCH = Source("Kafka documentation, Producer Configs: batch.size",
+               "https://kafka.apache.org/documentation/#producerconfigs_batch.size")
+ACKS = Source("Kafka documentation, Producer Configs: acks",
+              "https://kafka.apache.org/documentation/#producerconfigs_acks")
+COMPRESSION = Source("Kafka documentation, Producer Configs: compression.type",
+                     "https://kafka.apache.org/documentation/#producerconfigs_compression.type")
+FETCH = Source("Kafka documentation, Consumer Configs: fetch.max.wait.ms",
+               "https://kafka.apache.org/documentation/#consumerconfigs_fetch.max.wait.ms")
+SPARK = Source("Structured Streaming + Kafka Integration Guide",
+               "https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html")
+THROUGHPUT = Source("Confluent, Optimize Clients for Throughput",
+                    "https://docs.confluent.io/cloud/current/client-apps/optimizing/throughput.html")
+
+FILE = "kafka.properties"
+
+
+def compared(settings: Settings) -> Compared:
+    publisher = options(settings)
+    spark = binding(settings, Cluster(settings).servers, "")
+    flushed = configured(settings, FILE, "log.flush.interval.messages", "unset: by the operating system")
+    return Compared((
+        Setting("log.flush.interval.messages (broker)", flushed,
+                "1 forces each append, which is a batch of records, to disk before it is acknowledged", TOPIC),
+        Setting("acks, enable.idempotence (publisher)",
+                f"{publisher['acks']}, {str(publisher['enable.idempotence']).lower()}",
+                "acknowledged by all in-sync replicas, once, in order", ACKS),
+        Setting("linger.ms (publisher)", str(publisher["linger.ms"]), "publish_group_ms", LINGER),
+        Setting("batch.size (publisher)", f"{publisher['batch.size']:,} bytes",
+                "a published group is one request of its partition, as a rule", BATCH),
+        Setting("compression.type (publisher)", str(publisher.get("compression.type", "none (the default)")),
+                "as on every store", COMPRESSION),
+        Setting("num.network.threads, num.io.threads (broker)",
+                f"{configured(settings, FILE, 'num.network.threads', '3')}, "
+                f"{configured(settings, FILE, 'num.io.threads', '8')}", "one machine with few cores",
+                Source("Kafka documentation, Broker Configs",
+                       "https://kafka.apache.org/documentation/#brokerconfigs_num.network.threads")),
+        Setting("maxOffsetsPerTrigger (Spark)", spark.read_options["maxOffsetsPerTrigger"],
+                "what a micro-batch reads at most, in events", SPARK),
+        Setting("fetch.max.wait.ms (Spark)", spark.read_options["kafka.fetch.max.wait.ms"],
+                "Spark's next request waits behind a fetch that was sent ahead", FETCH),
+        Setting("linger.ms, batch.size (Spark)",
+                f"{spark.write_options['kafka.linger.ms']}, {int(spark.write_options['kafka.batch.size']):,} bytes",
+                "a task writes its part of a micro-batch in one piece", LINGER),
+    ), (
+        Alternative("flush.messages", flushed, "not set, with replication for durability",
+                    "an acknowledgement would mean the page cache, as in a comparison of that class; one machine has "
+                    "no replicas that would survive it", TOPIC),
+        Alternative("compression.type", str(publisher.get("compression.type", "none")), "lz4",
+                    "fewer bytes to send and flush for CPU of publisher, Spark and consumers, which is what is scarce "
+                    "on one machine", THROUGHPUT),
+        Alternative("linger.ms, batch.size", f"{publisher['linger.ms']}, {publisher['batch.size']:,} bytes",
+                    "10 to 100 ms, 100,000 to 200,000 bytes",
+                    "nothing but for the largest batch: the grouping in use lies within, or above", THROUGHPUT),
+        Alternative("acks", str(publisher["acks"]), "1", "with one replica nothing; with more, an acknowledged event "
+                    "could be lost with the leader", THROUGHPUT),
+    ))

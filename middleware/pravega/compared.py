@@ -1,0 +1,71 @@
+"""Pravega's settings that matter to a comparison."""
+
+from __future__ import annotations
+
+from common.settings import Settings
+from middleware.compared import Alternative, Compared, Setting, Source, configured
+from middleware.pravega.producer import MAX_GROUP_EVENTS, MAX_IN_FLIGHT
+from middleware.pravega.spark import BATCH_BYTES, TRANSACTION_TIMEOUT_MS
+
+GUIDE = "https://github.com/pravega/pravega/blob/master/documentation/src/docs/admin-guide"
+BOOKIE = Source("BookKeeper documentation, Configuration: journal settings",
+                "https://bookkeeper.apache.org/docs/reference/config/#journal-settings")
+LOG = Source("Pravega Admin Guide, Durable Log Configuration: Apache Bookkeeper", f"{GUIDE}/durable-log-config.md")
+MEMORY = Source("Pravega Admin Guide, Segment Store Cache Size and Memory Settings", f"{GUIDE}/segmentstore-memory.md")
+CONTAINERS = Source("Pravega Admin Guide, number of Segment Containers", f"{GUIDE}/num-containers.md")
+CLIENT = Source("Pravega, Working with Pravega: Basic Reader and Writer",
+                "https://github.com/pravega/pravega/blob/master/documentation/src/docs/basic-reader-and-writer.md")
+BATCHING = Source("Pravega's blog, When speeding makes sense: batching by the client",
+                  "https://blog.pravega.io/2020/10/01/when-speeding-makes-sense-fast-consistent-durable-and-"
+                  "scalable-streaming-data-with-pravega/")
+SPARK = Source("Spark's data source for Pravega: options", "spark_pravega/README.md")
+
+STORE, JOURNAL = "segment-store.properties", "bookkeeper.conf"
+
+
+def compared(settings: Settings) -> Compared:
+    synced = configured(settings, JOURNAL, "journalSyncData", "true")
+    cache = configured(settings, STORE, "pravegaservice.cache.size.max", "4294967296")
+    containers = configured(settings, STORE, "pravegaservice.container.count", "4")
+    quorums = ", ".join(configured(settings, STORE, f"bookkeeper.{name}.size", "3")
+                        for name in ("ensemble", "write.quorum", "ack.quorum"))
+    events = settings.max_events_per_trigger
+    return Compared((
+        Setting("journalSyncData (bookie)", synced,
+                "true: the journal is synced to disk before an append is acknowledged", BOOKIE),
+        Setting("journalAdaptiveGroupWrites, journalMaxGroupWaitMSec (bookie)",
+                f"{configured(settings, JOURNAL, 'journalAdaptiveGroupWrites', 'true')}, "
+                f"{configured(settings, JOURNAL, 'journalMaxGroupWaitMSec', '2')} ms",
+                "entries that come within this time are synced together, which optimizes for throughput and is the "
+                "default", BOOKIE),
+        Setting("bookkeeper.ensemble.size, …write.quorum.size, …ack.quorum.size (segment store)", quorums,
+                "one bookie: one copy", LOG),
+        Setting("publish_group_ms (publisher)", f"{settings.publish_group_ms} ms, {MAX_GROUP_EVENTS:,} events",
+                "a group is handed to the writer at once, which makes of it blocks by itself", CLIENT),
+        Setting("in flight (publisher)", f"{MAX_IN_FLIGHT:,} events", "beyond, whoever publishes waits", CLIENT),
+        Setting("EventWriterConfig (publisher)", "its defaults",
+                "how long the writer waits for more events it measures itself: nothing is to be set", BATCHING),
+        Setting("pravegaservice.cache.size.max (segment store)", cache,
+                "in bytes; what was just written is read from it by Spark and the consumers", MEMORY),
+        Setting("pravegaservice.container.count (segment store)", containers,
+                "1 or 2 for each core are recommended", CONTAINERS),
+        Setting("max_events_per_trigger (Spark)" if events else "max_bytes_per_trigger (Spark)",
+                str(events) if events else f"{BATCH_BYTES:,}", "what a micro-batch reads at most: in bytes unless "
+                "events are asked for, since those would have to be counted by reading", SPARK),
+        Setting("transaction_timeout_ms (Spark)", str(TRANSACTION_TIMEOUT_MS),
+                "a micro-batch is written in one transaction", SPARK),
+    ), (
+        Alternative("quorums of the durable log", quorums, "3, 3, 3",
+                    "copies on three bookies, for stability and not for throughput; each event would be written three "
+                    "times", LOG),
+        Alternative("heap and direct memory of the bookie", "less (deploy/local/pravega/bookie.py)", "4 GB and 4 GB",
+                    "more memory than the machine has for one server; what is cached is read in recovery alone", LOG),
+        Alternative("ledgerStorageClass (bookie)",
+                    configured(settings, JOURNAL, "ledgerStorageClass", "SortedLedgerStorage (the default)"),
+                    "InterleavedLedgerStorage",
+                    "entries are not sorted in memory first, which serves reads that Pravega does not make: less CPU "
+                    "and memory", LOG),
+        Alternative("pravegaservice.cache.size.max", cache, "all direct memory but 1 to 2 GB",
+                    "a larger cache improves reads from the past; those of this application are of what was just "
+                    "written", MEMORY),
+    ))

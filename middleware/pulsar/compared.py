@@ -1,0 +1,62 @@
+"""Pulsar's settings that matter to a comparison."""
+
+from __future__ import annotations
+
+from common.settings import Settings
+from middleware.compared import Alternative, Compared, Setting, Source, configured
+from middleware.pulsar.producer import MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, options
+from middleware.pulsar.spark import BATCH_EVENTS
+
+BOOKIE = Source("BookKeeper documentation, Configuration: journal settings",
+                "https://bookkeeper.apache.org/docs/reference/config/#journal-settings")
+PRODUCER = Source("Pulsar Reference, Client: Producer",
+                  "https://pulsar.apache.org/reference/4.0.x/client/client-configuration-producer")
+BROKER = Source("Pulsar Reference, Broker configuration",
+                "https://pulsar.apache.org/reference/#/4.0.x/config/reference-configuration-broker")
+
+FILE = "standalone.conf"
+
+
+def compared(settings: Settings) -> Compared:
+    publisher = options(settings)
+    synced = configured(settings, FILE, "journalSyncData", "true")
+    wait = configured(settings, FILE, "journalMaxGroupWaitMSec", "1")
+    delay = publisher["batching_max_publish_delay_ms"]
+    return Compared((
+        Setting("journalSyncData (bookie)", synced,
+                "true: the journal is synced to disk before an entry is acknowledged", BOOKIE),
+        Setting("journalAdaptiveGroupWrites, journalMaxGroupWaitMSec (bookie)",
+                f"{configured(settings, FILE, 'journalAdaptiveGroupWrites', 'true')}, {wait} ms",
+                "entries that come within this time are synced together, which optimizes for throughput and is the "
+                "default", BOOKIE),
+        Setting("journalFlushWhenQueueEmpty (bookie)",
+                configured(settings, FILE, "journalFlushWhenQueueEmpty", "false"), "the default", BOOKIE),
+        Setting("batchingMaxPublishDelay (publisher)", f"{delay} ms", "publish_group_ms", PRODUCER),
+        Setting("batchingMaxMessages, batchingMaxBytes (publisher)",
+                f"{publisher['batching_max_messages']:,}, {publisher['batching_max_allowed_size_in_bytes']:,} bytes",
+                "a published group is one entry, as a rule", PRODUCER),
+        Setting("in flight (publisher)", f"{MAX_IN_FLIGHT:,} events, {MAX_IN_FLIGHT_BYTES >> 20} MiB",
+                "beyond, whoever publishes waits", PRODUCER),
+        Setting("compressionType (publisher)", str(publisher.get("compression_type", "none (the default)")),
+                "as on every store", PRODUCER),
+        Setting("managedLedgerDefaultEnsembleSize, …WriteQuorum, …AckQuorum (broker)", ", ".join(
+            configured(settings, FILE, f"managedLedgerDefault{name}", "2")
+            for name in ("EnsembleSize", "WriteQuorum", "AckQuorum")), "one bookie: one copy", BROKER),
+        Setting("managedLedgerMaxSizePerLedgerMbytes (broker)",
+                configured(settings, FILE, "managedLedgerMaxSizePerLedgerMbytes", "2048"),
+                "retention removes whole ledgers", BROKER),
+        Setting("max_events_per_trigger (Spark)", str(settings.max_events_per_trigger or BATCH_EVENTS),
+                "what a micro-batch reads at most, in events", Source(
+                    "Spark's data source for Pulsar: options", "spark_pulsar/README.md")),
+    ), (
+        Alternative("journalSyncData", synced, "true for durability; false may improve writes",
+                    "an acknowledgement would mean the page cache, as in a comparison of that class", BOOKIE),
+        Alternative("journalDirectories, ledgerDirectories", "one disk", "disks of their own",
+                    "syncs of the journal would not wait for ledgers that are written; the machine has one disk for "
+                    "every store", BOOKIE),
+        Alternative("compressionType", "none", "LZ4, ZLIB, ZSTD or SNAPPY are offered, none is recommended",
+                    "fewer bytes for CPU, which is what is scarce on one machine", PRODUCER),
+        Alternative("batchingMaxPublishDelay, batchingMaxMessages",
+                    f"{delay} ms, {publisher['batching_max_messages']:,}", "1 ms, 1,000 (the defaults)",
+                    "smaller entries, more of them: lower latency and more CPU for each tweet", PRODUCER),
+    ))
