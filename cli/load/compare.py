@@ -239,7 +239,7 @@ def as_text(ended: Ended, made: Comparison, out: Path) -> str:
     elif ended.failed:
         lines.append(f"what failed is made once more by\n  {command()}")
     unquiet = unquiet_as_text([experiment for run in ended.runs for experiment in run["experiments"]])
-    return "\n".join([*lines, f"{unquiet}{out / 'report.html'}"])
+    return "\n".join([*lines, f"{unquiet}{out / 'report.html'}"] if ended.runs else lines)
 
 
 def status(ended: Ended) -> int:
