@@ -31,6 +31,8 @@ from loadgen.observe import environment
 from middleware.registry import registry
 
 LOG = "spark.log"
+START_STEPS = 4
+"""As how many measurements the start of servers and Spark counts where it is told how much is left."""
 
 
 class VisitFailed(Exception):
@@ -75,10 +77,10 @@ def measure_all(names: list[str], repeat: int, sizes: Sizes, results: Results) -
         print(f"[{remaining(visited / len(turns), time.monotonic() - began)}] round {turn + 1} of {repeat}: {name}",
               flush=True)
         with servers(name) as settings:
-            steps, done = 1, 0
+            steps, done = 1, START_STEPS
             for found in measured(settings, sizes, turn, log):
                 if "steps" in found:
-                    steps = found["steps"]
+                    steps = START_STEPS + found["steps"]
                     continue
                 done += 1
                 when = remaining((visited + done / steps) / len(turns), time.monotonic() - began)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
+
+from common.modules import Deploy
 from common.settings import Settings
+from deploy.local import instances
 
 ROOT = Path(__file__).parents[2]
+CLASS_DATA_SHARING = Deploy.CLASS_DATA_SHARING.value
 
 
 class NotStarted(Exception):
@@ -23,9 +29,24 @@ def servers(middleware: str) -> Iterator[Settings]:
     try:
         down(instance)
         murmur("up", "--servers-only", "--middleware", middleware, "--durability", "fsync", "--instance", instance)
-        yield Settings.load(instance=instance)
+        settings = Settings.load(instance=instance)
+        await_class_data(settings)
+        yield settings
     finally:
         down(instance)
+
+
+def await_class_data(settings: Settings) -> None:
+    """Returns when no JVM writes its class data any more, as each does once at its first start in a checkout."""
+    while any(CLASS_DATA_SHARING in words(process) for process in instances.leftovers(settings)):
+        time.sleep(1)
+
+
+def words(process: psutil.Process) -> list[str]:
+    try:
+        return list(process.cmdline())
+    except psutil.Error:
+        return []
 
 
 def down(instance: str) -> None:
