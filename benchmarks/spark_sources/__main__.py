@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -70,23 +70,31 @@ def show(source: str, found: dict[str, Any], when: str) -> None:
         print(f"[{when}] {source}: {what}: {figure:,.1f}{warm_up}", flush=True)
 
 
-def measure_all(names: list[str], repeat: int, sizes: Sizes, results: Results) -> None:
+def measure_all(names: list[str], repeat: int, sizes: Sizes, results: Results) -> list[str]:
+    """What failed, for the end: the other stores and rounds go on."""
     began, turns = time.monotonic(), [(turn, name) for turn in range(repeat) for name in names[:: 1 - 2 * (turn % 2)]]
-    log = results.file.with_name(LOG)
+    failures = []
     for visited, (turn, name) in enumerate(turns):
-        print(f"[{remaining(visited / len(turns), time.monotonic() - began)}] round {turn + 1} of {repeat}: {name}",
-              flush=True)
-        with servers(name) as settings:
-            steps, done = 1, START_STEPS
-            for found in measured(settings, sizes, turn, log):
-                if "steps" in found:
-                    steps = START_STEPS + found["steps"]
-                    continue
-                done += 1
-                when = remaining((visited + done / steps) / len(turns), time.monotonic() - began)
-                show(found["source"], found, when)
-                if found["kept"]:
-                    results.add(found["source"], found["figures"], found["cpu"])
+        def when(share: float, visited: int = visited) -> str:
+            return remaining((visited + share) / len(turns), time.monotonic() - began)
+
+        print(f"[{when(0)}] round {turn + 1} of {repeat}: {name}", flush=True)
+        try:
+            with servers(name) as settings:
+                visit(measured(settings, sizes, turn, results.file.with_name(LOG)), results, when)
+        except (NotStarted, VisitFailed) as failure:
+            failures.append(f"round {turn + 1}: {failure}")
+            print(failures[-1], file=sys.stderr, flush=True)
+    return failures
+
+
+def visit(told: Iterator[dict[str, Any]], results: Results, when: Callable[[float], str]) -> None:
+    """Notes what is measured, as it comes."""
+    steps = START_STEPS + next(told, {}).get("steps", 1)
+    for done, found in enumerate(told, START_STEPS + 1):
+        show(found["source"], found, when(done / steps))
+        if found["kept"]:
+            results.add(found["source"], found["figures"], found["cpu"])
 
 
 def arguments() -> argparse.ArgumentParser:
@@ -132,12 +140,14 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM"))  # the servers go, as with Ctrl-C
     try:
         results = Results.beside(out / "results.json", setting(sizes))
-        measure_all(given.middleware, given.repeat, sizes, results)
-    except (NotStarted, OtherSetting, VisitFailed) as error:
+    except OtherSetting as error:
         raise SystemExit(str(error)) from error
+    failures = measure_all(given.middleware, given.repeat, sizes, results)
     tables = f"{results.table()}\n\nCPU seconds per million events\n\n{results.cpu_table()}\n"
     (out / "tables.md").write_text(tables)
     print(tables)
+    if failures:
+        sys.exit("\n".join(("not all was measured:", *failures)))
 
 
 if __name__ == "__main__":

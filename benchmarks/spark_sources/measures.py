@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.streaming import StreamingQuery
 
 from benchmarks.spark_sources.feed import Feed, use_own_pool
 from benchmarks.spark_sources.progress import QUANTILES, ended_ms, quantile
@@ -22,6 +23,9 @@ from loadgen.observe.process_cpu import CpuSeconds
 EVENT_BYTES = 550
 FEED_HEAD_START_S = 3
 EPOCH_EVENTS = 100
+SLOW_SECONDS = 60
+"""For which a second micro-batch is waited for, beyond the measured seconds."""
+
 VISIBLE_SECONDS = 10.0
 """In which readers see what is committed: a sink need not wait for that."""
 
@@ -147,18 +151,26 @@ def copied_batches(bench: Bench, source: Source, guarantee: str) -> tuple[list[d
                 .trigger(processingTime="1 second").start())
         time.sleep(sizes.settle)
         bench.cpu()
-        began = time.time() * 1000
-        time.sleep(sizes.seconds)
+        batches = ended_within(copy, sizes.seconds)
         used = bench.cpu()
-        progress = [json.loads(each.json) for each in copy.recentProgress]
-        if failure := copy.exception():
-            raise failure
         copy.stop()
     feed.stop()
-    batches = [each for each in progress if each["numInputRows"] and ended_ms(each) >= began]
-    if len(batches) < 2:
-        raise RuntimeError(f"{source.name}: {len(batches)} micro-batches in {sizes.seconds} s tell nothing")
     return batches, used
+
+
+def ended_within(copy: StreamingQuery, seconds: int) -> list[dict[str, Any]]:
+    """Batches with rows that end within so many seconds, or until there are two, which a rate needs."""
+    began = time.time()
+    while True:
+        time.sleep(seconds if time.time() < began + seconds else 1)
+        if failure := copy.exception():
+            raise failure
+        progress = [json.loads(each.json) for each in copy.recentProgress]
+        batches = [each for each in progress if each["numInputRows"] and ended_ms(each) >= began * 1000]
+        if len(batches) > 1:
+            return batches
+        if time.time() > began + seconds + SLOW_SECONDS:
+            raise RuntimeError(f"{len(batches)} micro-batches in {seconds + SLOW_SECONDS} s")
 
 
 def small_epochs(bench: Bench, source: Source, note: Note) -> None:
