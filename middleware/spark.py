@@ -30,6 +30,8 @@ class SparkBinding:
     read_options: Mapping[str, str] = field(default_factory=dict)
     write_options: Mapping[str, str] = field(default_factory=dict)
     repeating_options: Mapping[str, str] = field(default_factory=dict)
+    tuning: frozenset[str] = frozenset()
+    """Names of the options above without which it does the same, as its data source does unless told otherwise."""
     exactly_once: bool = False
     batch_events: int | None = None
     """What the source bounds a micro-batch by where no setting does; None if it is not by the number of events."""

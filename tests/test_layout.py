@@ -13,10 +13,11 @@ from tests.stack import ROOT
 from tests.tree import PARTS
 
 FOLDERS = ("middleware", "deploy/local")
+BESIDE_THE_PRODUCT = ("benchmarks",)
 
 
 def python_files() -> list[Path]:
-    return [file for part in PARTS for file in sorted((ROOT / part).rglob("*.py"))]
+    return [file for part in (*PARTS, *BESIDE_THE_PRODUCT) for file in sorted((ROOT / part).rglob("*.py"))]
 
 
 def is_of_a_middleware(file: Path) -> bool:

@@ -26,6 +26,11 @@ READ_WAIT_MS = 5
 """How long a fetch waits at the broker where nothing has come; Java's default is 500. After each piece Spark asks where
 the stream begins and ends, and that request waits behind the fetch which Java's client has sent ahead."""
 
+TUNING = frozenset({
+    "kafka.max.partition.fetch.bytes", "kafka.max.poll.records", "kafka.fetch.max.wait.ms", "kafka.enable.idempotence",
+    "kafka.linger.ms", "kafka.batch.size", "kafka.buffer.memory", "kafka.max.request.size",
+})
+
 
 class KafkaSpark(SparkStreams):
     def __init__(self, settings: Settings, cluster: Cluster) -> None:
@@ -71,6 +76,7 @@ def binding(settings: Settings, servers: str, topic: str) -> SparkBinding:
             "kafka.buffer.memory": str(SEND_BUFFER_BYTES),
             "kafka.max.request.size": str(batch_bytes(settings)),
         },
+        tuning=TUNING,
         batch_events=BATCH_EVENTS,
         initial_offset=("0", "\0v1\n"),
         signs_of_loss=("KAFKA_DATA_LOSS", "OffsetOutOfRangeException"),
