@@ -9,15 +9,14 @@ from middleware.pravega.spark import BATCH_BYTES, TRANSACTION_TIMEOUT_MS
 
 GUIDE = "https://github.com/pravega/pravega/blob/master/documentation/src/docs/admin-guide"
 BOOKIE = Source("BookKeeper documentation, Configuration: journal settings",
-                "https://bookkeeper.apache.org/docs/reference/config/#journal-settings")
+                "https://bookkeeper.apache.org/docs/reference/config")
 LOG = Source("Pravega Admin Guide, Durable Log Configuration: Apache Bookkeeper", f"{GUIDE}/durable-log-config.md")
 MEMORY = Source("Pravega Admin Guide, Segment Store Cache Size and Memory Settings", f"{GUIDE}/segmentstore-memory.md")
 CONTAINERS = Source("Pravega Admin Guide, number of Segment Containers", f"{GUIDE}/num-containers.md")
 CLIENT = Source("Pravega, Working with Pravega: Basic Reader and Writer",
                 "https://github.com/pravega/pravega/blob/master/documentation/src/docs/basic-reader-and-writer.md")
 BATCHING = Source("Pravega's blog, When speeding makes sense: batching by the client",
-                  "https://blog.pravega.io/2020/10/01/when-speeding-makes-sense-fast-consistent-durable-and-"
-                  "scalable-streaming-data-with-pravega/")
+                  "https://blog.pravega.io/category/performance/")
 SPARK = Source("Spark's data source for Pravega: options", "spark_pravega/README.md")
 
 STORE, JOURNAL = "segment-store.properties", "bookkeeper.conf"

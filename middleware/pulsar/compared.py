@@ -8,9 +8,9 @@ from middleware.pulsar.producer import MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, optio
 from middleware.pulsar.spark import BATCH_EVENTS
 
 BOOKIE = Source("BookKeeper documentation, Configuration: journal settings",
-                "https://bookkeeper.apache.org/docs/reference/config/#journal-settings")
+                "https://bookkeeper.apache.org/docs/reference/config")
 PRODUCER = Source("Pulsar Reference, Client: Producer",
-                  "https://pulsar.apache.org/reference/4.0.x/client/client-configuration-producer")
+                  "https://pulsar.apache.org/reference/#/4.0.x/client/client-configuration-producer")
 BROKER = Source("Pulsar Reference, Broker configuration",
                 "https://pulsar.apache.org/reference/#/4.0.x/config/reference-configuration-broker")
 
