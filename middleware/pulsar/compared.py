@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common.settings import Settings
 from middleware.compared import Alternative, Compared, Setting, Source, configured
-from middleware.pulsar.producer import MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, options
+from middleware.pulsar.producer import MAX_GROUP_BYTES, MAX_GROUP_EVENTS, MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, options
 from middleware.pulsar.spark import BATCH_EVENTS
 
 BOOKIE = Source("BookKeeper documentation, Configuration: journal settings",
@@ -18,10 +18,8 @@ FILE = "standalone.conf"
 
 
 def compared(settings: Settings) -> Compared:
-    publisher = options(settings)
     synced = configured(settings, FILE, "journalSyncData", "true")
     wait = configured(settings, FILE, "journalMaxGroupWaitMSec", "1")
-    delay = publisher["batching_max_publish_delay_ms"]
     return Compared((
         Setting("journalSyncData (bookie)", synced,
                 "true: the journal is synced to disk before an entry is acknowledged", BOOKIE),
@@ -31,13 +29,13 @@ def compared(settings: Settings) -> Compared:
                 "default", BOOKIE),
         Setting("journalFlushWhenQueueEmpty (bookie)",
                 configured(settings, FILE, "journalFlushWhenQueueEmpty", "false"), "the default", BOOKIE),
-        Setting("batchingMaxPublishDelay (publisher)", f"{delay} ms", "publish_group_ms", PRODUCER),
-        Setting("batchingMaxMessages, batchingMaxBytes (publisher)",
-                f"{publisher['batching_max_messages']:,}, {publisher['batching_max_allowed_size_in_bytes']:,} bytes",
-                "a published group is one entry, as a rule", PRODUCER),
+        Setting("publish_group_ms (publisher)",
+                f"{settings.publish_group_ms} ms, {MAX_GROUP_EVENTS:,} events or {MAX_GROUP_BYTES >> 20} MiB",
+                "a published group is one batch of the client, which is ended by a flush and by none of the client's "
+                "bounds", PRODUCER),
         Setting("in flight (publisher)", f"{MAX_IN_FLIGHT:,} events, {MAX_IN_FLIGHT_BYTES >> 20} MiB",
                 "beyond, whoever publishes waits", PRODUCER),
-        Setting("compressionType (publisher)", str(publisher.get("compression_type", "none (the default)")),
+        Setting("compressionType (publisher)", str(options().get("compression_type", "none (the default)")),
                 "as on every store", PRODUCER),
         Setting("managedLedgerDefaultEnsembleSize, …WriteQuorum, …AckQuorum (broker)", ", ".join(
             configured(settings, FILE, f"managedLedgerDefault{name}", "2")
@@ -57,6 +55,6 @@ def compared(settings: Settings) -> Compared:
         Alternative("compressionType", "none", "LZ4, ZLIB, ZSTD or SNAPPY are offered, none is recommended",
                     "fewer bytes for CPU, which is what is scarce on one machine", PRODUCER),
         Alternative("batchingMaxPublishDelay, batchingMaxMessages",
-                    f"{delay} ms, {publisher['batching_max_messages']:,}", "1 ms, 1,000 (the defaults)",
+                    f"{settings.publish_group_ms} ms, {MAX_GROUP_EVENTS:,}", "1 ms, 1,000 (the defaults)",
                     "smaller entries, more of them: lower latency and more CPU for each tweet", PRODUCER),
     ))

@@ -58,5 +58,5 @@ class PulsarData(DataPlane):
         })
 
     def _producers(self, stream: str) -> list[pulsar.Producer]:
-        return [self._connection.producer(self.streams.topic(stream, partition), **options(self._settings))
+        return [self._connection.producer(self.streams.topic(stream, partition), **options())
                 for partition in self.streams.describe(stream).origins]
