@@ -7,6 +7,7 @@ is sent, and told of, by its `flush_async`.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -73,7 +74,8 @@ class PulsarProducer(Producer):
         self._grouped = self._grouped_bytes = 0
         self._shares: dict[int, Share] = {}  # of the group, by partition
         self._sent = self._sent_bytes = 0  # of groups that have ended
-        self._done = self._done_bytes = 0  # changed by the client's only thread
+        self._done = self._done_bytes = 0
+        self._counting = threading.Lock()  # of these two: what the client refuses at once it tells in `send`'s thread
         self._failure: pulsar.Result | None = None
 
     def send(self, key: str, event: bytes) -> None:
@@ -129,10 +131,11 @@ class PulsarProducer(Producer):
             time.sleep(FULL_SECONDS)
 
     def _acknowledged(self, share: Share, result: pulsar.Result) -> None:
-        """Or not; in a thread of the client."""
+        """Or not; in a thread of the client, or where it is sent."""
         self._told(result, None)
-        self._done_bytes += share.bytes
-        self._done += share.events
+        with self._counting:
+            self._done_bytes += share.bytes
+            self._done += share.events
 
     def _told(self, result: pulsar.Result, place: Any) -> None:
         if result != pulsar.Result.Ok and self._failure is None:
