@@ -54,6 +54,7 @@ class Membership:
         """`record`: makes one of the group, which exists; each thread has its own."""
         self._record, self._stream = record(), stream
         self.member, self._life = member, uuid.uuid4().hex
+        self._is_current = False  # whether `group` is what the record was read or written as last
         self.group = self._change(lambda group: group.join(self.member, self._life, time.time()))
         self._looked = self._renewed = self._polled = time.monotonic()
         self._closed = threading.Event()
@@ -81,15 +82,16 @@ class Membership:
     def look(self) -> bool:
         """Takes what of this member's share is free, and prolongs its lease; whether its partitions may have changed.
         Raises Unreachable."""
+        self._is_current = False
         group = self._read()
         own = group.members.get(self.member)
         settled = own is not None and own.life == self._life and not group.free_for(self.member, time.time())
         if settled and time.monotonic() - self._renewed < RENEW_S:
-            self.group = group
+            self.group, self._is_current = group, True
             return False
         renewed = self._update(group, lambda seen: seen.renew(self.member, self._life, time.time()))
         if renewed:
-            self.group, self._renewed = renewed, time.monotonic()
+            self.group, self._renewed, self._is_current = renewed, time.monotonic(), True
         return renewed is not None
 
     def commit(self, offsets: Mapping[int, int]) -> bool:
@@ -100,7 +102,7 @@ class Membership:
             nonlocal held_all
             held_all = group.commit(self.member, self._life, offsets, time.time())
 
-        self.group = self._change(change, self.group)
+        self.group = self._change(change, self.group if self._is_current else None)
         self._renewed = time.monotonic()
         return held_all
 
@@ -118,11 +120,13 @@ class Membership:
 
     def _change(self, change: Callable[[Group], None], group: Group | None = None) -> Group:
         """Applies a change to the group's record, whoever else changes it; `group`: the record as last seen."""
+        self._is_current = False
         while True:
             seen = group or tried(f"reading the group of {self._stream}", self._read)
             group = None
             if changed := tried(f"changing the group of {self._stream}",
                                 lambda seen=seen: self._update(seen, change)):  # type: ignore[misc]
+                self._is_current = True
                 return changed
 
     def _read(self) -> Group:
