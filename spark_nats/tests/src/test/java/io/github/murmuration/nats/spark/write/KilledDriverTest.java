@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.nats.spark.testing.CopyDriver;
-import io.github.murmuration.nats.spark.testing.DriverProcess;
-import io.github.murmuration.nats.spark.testing.LocalSpark;
 import io.github.murmuration.nats.spark.testing.SparkTest;
+import io.github.murmuration.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.LocalSpark;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;

@@ -2,6 +2,7 @@
 package io.github.murmuration.pulsar.spark.client;
 
 import io.github.murmuration.pulsar.spark.PulsarException;
+import io.github.murmuration.spark.common.client.Leases;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -14,7 +15,7 @@ import org.apache.pulsar.client.api.Reader;
 import org.apache.pulsar.client.impl.MessageIdImpl;
 
 /** A client of Pulsar, its administration, and the producers that its tasks share. */
-public final class Connection {
+public final class Connection implements Leases.Connection {
     /** What a published batch has at most, without the keys. */
     private static final int BATCH_EVENTS = 2000;
     private static final int BATCH_BYTES = 2 << 20;
@@ -87,11 +88,13 @@ public final class Connection {
         }
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return client.isClosed();
     }
 
-    void close() {
+    @Override
+    public void close() {
         client.closeAsync();
     }
 }
