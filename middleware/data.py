@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from common.closing import Closing
+from middleware.errors import EventTooLarge
 
 Start = Literal["committed", "head", "tail"]
 """Where a consumer begins: the group's committed position (the head if there is none), or head or tail regardless."""
@@ -50,6 +51,14 @@ class Position:
         if partition in self.offsets:
             return self.offsets[partition]
         return math.inf if partition < max(self.offsets, default=0) else 0
+
+
+def check_size(event: bytes, most: int) -> None:
+    """Raises EventTooLarge for an event of more than so many bytes, ValueError for an empty one."""
+    if len(event) > most:
+        raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {most}")
+    if not event:
+        raise ValueError("an event must not be empty: not every middleware can pass it")
 
 
 class Producer(Closing, ABC):

@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from middleware.admin import Admin
-from middleware.data import Consumer, DataPlane, Position, Producer, Start
+from middleware.data import Consumer, DataPlane, Position, Producer, Start, check_size
 from middleware.driver import Middleware
 from middleware.errors import (
-    EventTooLarge,
     MiddlewareError,
     Overtaken,
     PublishFailed,
@@ -197,11 +196,7 @@ class MemoryProducer(Producer):
         self._sent: list[tuple[str, bytes]] = []
 
     def send(self, key: str, event: bytes) -> None:
-        most = self._memory.settings.max_event_bytes
-        if len(event) > most:
-            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {most}")
-        if not event:
-            raise ValueError("an event must not be empty")
+        check_size(event, self._memory.settings.max_event_bytes)
         key.encode()
         self._sent.append((key, event))
 

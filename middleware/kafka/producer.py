@@ -8,8 +8,8 @@ import confluent_kafka
 from confluent_kafka import KafkaError, KafkaException, Message
 
 from common.settings import Settings
-from middleware.data import MAX_KEY_BYTES, Producer
-from middleware.errors import EventTooLarge, PublishFailed
+from middleware.data import MAX_KEY_BYTES, Producer, check_size
+from middleware.errors import PublishFailed
 
 RECORD_OVERHEAD_BYTES = MAX_KEY_BYTES + (1 << 10)
 """What a record may have beside its event: the key, and some hundred bytes of its own and its batch's."""
@@ -56,10 +56,7 @@ class KafkaProducer(Producer):
         self._failure: KafkaError | None = None
 
     def send(self, key: str, event: bytes) -> None:
-        if len(event) > self._max_event_bytes:
-            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
-        if not event:
-            raise ValueError("an event must not be empty: not every middleware can pass it")
+        check_size(event, self._max_event_bytes)
         while self._failure is None:
             try:
                 self._client.produce(self._topic, event, key.encode())

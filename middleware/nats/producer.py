@@ -14,7 +14,7 @@ from urllib.parse import quote
 from nats.aio.client import Client
 
 from common.settings import Settings
-from middleware.data import Producer
+from middleware.data import Producer, check_size
 from middleware.errors import EventTooLarge, MiddlewareError, PublishFailed
 from middleware.nats.connection import ANSWER_SECONDS, NO_ANSWER, Connection, Refused
 from middleware.nats.streams import Streams
@@ -71,14 +71,11 @@ class NatsProducer(Producer):
         }
 
     def send(self, key: str, event: bytes) -> None:
-        if len(event) > self._max_event_bytes:
-            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
+        check_size(event, self._max_event_bytes)
         most = self._max_payload - min(3 * len(key), MAX_KEPT_KEY_BYTES) - HEADER_BYTES
         if len(event) > most:
             raise EventTooLarge(f"an event of {len(event)} bytes, with its headers, exceeds the server's max_payload, "
                                 f"{self._max_payload}")
-        if not event:
-            raise ValueError("an event must not be empty: not every middleware can pass it")
         now = time.monotonic()
         if not self._grouped:
             self._group_ends = now + self._group_s

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from common.settings import Settings
-from middleware.data import Producer
-from middleware.errors import EventTooLarge, MiddlewareError, PublishFailed
+from middleware.data import Producer, check_size
+from middleware.errors import MiddlewareError, PublishFailed
 from middleware.pravega.jvm import raising
 
 MAX_IN_FLIGHT = 10_000
@@ -43,10 +43,7 @@ class PravegaProducer(Producer):
         self._group_ends = 0.0
 
     def send(self, key: str, event: bytes) -> None:
-        if len(event) > self._max_event_bytes:
-            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
-        if not event:
-            raise ValueError("an event must not be empty: readers of Pravega cannot pass it")
+        check_size(event, self._max_event_bytes)
         now = time.monotonic()
         if not self._group:
             self._group_ends = now + self._group_s

@@ -11,8 +11,8 @@ from typing import Any
 import pulsar
 
 from common.settings import Settings
-from middleware.data import Producer
-from middleware.errors import EventTooLarge, PublishFailed
+from middleware.data import Producer, check_size
+from middleware.errors import PublishFailed
 from middleware.partitioning import partition_of
 
 MAX_GROUP_EVENTS, MAX_GROUP_BYTES = 2_000, 2 << 20
@@ -58,10 +58,7 @@ class PulsarProducer(Producer):
 
     def send(self, key: str, event: bytes) -> None:
         """What failed is known at `flush`."""
-        if len(event) > self._max_event_bytes:
-            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
-        if not event:
-            raise ValueError("an event must not be empty: not every middleware can pass it")
+        check_size(event, self._max_event_bytes)
         encoded = key.encode()
         if not self._producers:
             self._producers = self._open_all()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 
-from middleware.data import Producer
-from middleware.errors import EventTooLarge, MiddlewareError, PublishFailed, Unreachable
+from middleware.data import Producer, check_size
+from middleware.errors import MiddlewareError, PublishFailed, Unreachable
 from middleware.files.connection import Connection
 
 log = logging.getLogger(__name__)
@@ -26,10 +26,7 @@ class FilesProducer(Producer):
         self._bytes, self._group_ends = 0, 0.0
 
     def send(self, key: str, event: bytes) -> None:
-        if len(event) > self._max_event_bytes:
-            raise EventTooLarge(f"an event of {len(event)} bytes exceeds max_event_bytes, {self._max_event_bytes}")
-        if not event:
-            raise ValueError("an event must not be empty: not every middleware can pass it")
+        check_size(event, self._max_event_bytes)
         now = time.monotonic()
         if not self._group:
             self._group_ends = now + self._group_s
