@@ -47,7 +47,7 @@ final class SliceReader implements PartitionReader<InternalRow> {
         this.slice = slice;
         dataLoss = new DataLoss(options.failOnDataLoss());
         row = new MessageRow(columns, slice);
-        wanted = slice.start();
+        wanted = slice.start().nth() > 0 ? slice.start() : slice.ledgers().entryFrom(slice.start());
         lease = Connections.lease(options);
     }
 

@@ -146,6 +146,15 @@ class BatchTest extends SparkTest {
                 stream).save(), "the column event is null");
     }
 
+    /** As where the broker was restarted before there was any event. */
+    @Test
+    void eventsBehindALedgerWithoutAnyAreRead() {
+        String stream = pulsar().stream(1);
+        pulsar().roll(stream, 0);
+        pulsar().publish(stream, 0, 0, 20, 5);
+        assertEquals(range(0, 20), numbers(stream));
+    }
+
     @Test
     void longKeysAreKeptInBatchesThatTheBrokerTakes() {
         String stream = pulsar().stream(1);

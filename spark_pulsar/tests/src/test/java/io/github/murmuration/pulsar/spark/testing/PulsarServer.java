@@ -20,6 +20,14 @@ public final class PulsarServer implements AutoCloseable {
     private static final String JARS = "pulsar.test.jars";
     private static final Duration START_LIMIT = Duration.ofSeconds(120);
     private static final Duration ANSWER = Duration.ofSeconds(5);
+    private static final String LOG = """
+            rootLogger.level=warn
+            rootLogger.appenderRef.console.ref=console
+            appender.console.type=Console
+            appender.console.name=console
+            appender.console.layout.type=PatternLayout
+            appender.console.layout.pattern=%d{HH:mm:ss} %p %c{1}: %m%n
+            """;
     private static final AtomicInteger SERVERS = new AtomicInteger();
     /** Packages of the JDK that Pulsar and Netty reach into. */
     private static final List<String> OPENED = List.of("java.base/java.io", "java.base/java.util.zip",
@@ -43,6 +51,7 @@ public final class PulsarServer implements AutoCloseable {
             ServerProcess.delete(folder);
             Files.createDirectories(folder);
             Files.writeString(folder.resolve("standalone.conf"), configuration());
+            Files.writeString(folder.resolve("log4j2.properties"), LOG);
         } catch (IOException failed) {
             throw new IllegalStateException(failed);
         }
@@ -92,7 +101,8 @@ public final class PulsarServer implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElse("java"),
                 "-Xmx384m", "-XX:MaxDirectMemorySize=384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
                 "-Djava.net.preferIPv4Stack=true", "-Djava.io.tmpdir=" + folder,
-                "-Dio.netty.tryReflectionSetAccessible=true"));
+                "-Dio.netty.tryReflectionSetAccessible=true",
+                "-Dlog4j2.configurationFile=" + folder.resolve("log4j2.properties")));
         OPENED.forEach(opened -> command.add("--add-opens=" + opened + "=ALL-UNNAMED"));
         command.addAll(List.of("-cp", jars + "/*", "org.apache.pulsar.PulsarStandaloneStarter",
                 "--config=" + folder.resolve("standalone.conf"), "--metadata-dir=" + folder.resolve("metadata"),
