@@ -59,5 +59,5 @@ lock:  ## pin the Python packages of requirements*.in, with hashes; nothing move
 
 clean:  ## remove what was built and installed, but nothing that an instance stored
 	rm -rf .murmur/stamps .murmur/venv .murmur/lock .murmur/jars .murmur/encoder .murmur/log frontend/dist frontend/node_modules test-results build *.egg-info
-	rm -rf deploy/local/*/target spark_jobs/*/target middleware/*/*/target spark_{pravega,nats,pulsar}/target spark_{pravega,nats,pulsar}/*/target
+	rm -rf deploy/local/*/target spark_jobs/*/target middleware/*/*/target spark_*/target spark_*/*/target
 	find . -name __pycache__ -type d -prune -not -path './.murmur/*' -exec rm -rf {} +

@@ -41,9 +41,7 @@ def of_java() -> Pins:
 def of_pom(path: Path) -> Iterator[tuple[str, str]]:
     """What a pom names with a version; of dependencies the group belongs to the name."""
     pom = ElementTree.parse(path).getroot()
-    properties = properties_of(pom)
-    if pom.find(f"{MAVEN}parent") is not None:
-        properties = properties_of(ElementTree.parse(path.parent.parent / "pom.xml").getroot()) | properties
+    properties = properties_of(path)
 
     def text(element: ElementTree.Element, name: str) -> str:
         found = element.findtext(MAVEN + name, "")
@@ -59,9 +57,15 @@ def of_pom(path: Path) -> Iterator[tuple[str, str]]:
             yield text(plugin, "artifactId"), version
 
 
-def properties_of(pom: ElementTree.Element) -> dict[str, str]:
-    return {entry.tag.removeprefix(MAVEN): entry.text or ""
-            for properties in pom.findall(f"{MAVEN}properties") for entry in properties}
+def properties_of(path: Path) -> dict[str, str]:
+    """Those of a pom, and of its parents where it has none of the name."""
+    pom = ElementTree.parse(path).getroot()
+    own = {entry.tag.removeprefix(MAVEN): entry.text or ""
+           for properties in pom.findall(f"{MAVEN}properties") for entry in properties}
+    parent = pom.find(f"{MAVEN}parent")
+    if parent is None:
+        return own
+    return properties_of(path.parent / parent.findtext(f"{MAVEN}relativePath", "../pom.xml")) | own
 
 
 def of_debian() -> Pins:

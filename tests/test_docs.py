@@ -48,7 +48,7 @@ def test_the_newest_release_of_the_changelog_is_the_version() -> None:
 DEEPER = ("deploy/local",)
 """Folders of which those two levels below the root are described one by one, too."""
 
-ONE_ROW = ("results", "spark_nats", "spark_pravega", "spark_pulsar", "tests")
+ONE_ROW = ("results", "spark_common", "spark_nats", "spark_pravega", "spark_pulsar", "tests")
 """Folders that say themselves what lies in them."""
 
 

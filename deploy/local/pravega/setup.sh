@@ -15,4 +15,4 @@ step pravega_servers "servers of Pravega (about 110 MB)" .murmur/jars/pravega/pa
     deploy/local/pravega/{pom.xml,Patches.java}
 step pravega_client "Pravega's client" .murmur/jars/pravega-client/pravega-blocks.jar middleware/pravega/client
 step pravega_source "Spark's data source for Pravega" .murmur/jars/spark/pravega \
-    spark_pravega/{pom.xml,client,connector,LICENSE,NOTICE,CHANGELOG.md,licenses}
+    spark_pravega/{pom.xml,client,connector,LICENSE,NOTICE,CHANGELOG.md,licenses} spark_common/{pom.xml,main}

@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark;
 
-import io.github.murmuration.nats.spark.read.NatsScanBuilder;
-import io.github.murmuration.nats.spark.write.NatsWrite;
-import java.util.Set;
-import org.apache.spark.sql.connector.catalog.SupportsRead;
-import org.apache.spark.sql.connector.catalog.SupportsWrite;
-import org.apache.spark.sql.connector.catalog.TableCapability;
-import org.apache.spark.sql.connector.read.ScanBuilder;
+import io.github.murmuration.nats.spark.read.NatsSource;
+import io.github.murmuration.nats.spark.write.NatsSink;
+import io.github.murmuration.spark.common.EventTable;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
-import org.apache.spark.sql.connector.write.SupportsTruncate;
-import org.apache.spark.sql.connector.write.WriteBuilder;
-import org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend;
-import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** A stream as a table of events; written by appending. */
-public final class NatsTable implements SupportsRead, SupportsWrite {
-    public static final StructType SCHEMA = new StructType()
-            .add("event", DataTypes.BinaryType)
-            .add("key", DataTypes.StringType)
-            .add("stream", DataTypes.StringType)
-            .add("partition", DataTypes.IntegerType)
-            .add("offset", DataTypes.LongType)
-            .add("timestamp", DataTypes.TimestampType);
-
+/** A stream of NATS as a table of events. */
+public final class NatsTable extends EventTable {
     private final NatsOptions options;
 
     NatsTable(NatsOptions options) {
@@ -38,45 +21,12 @@ public final class NatsTable implements SupportsRead, SupportsWrite {
     }
 
     @Override
-    @SuppressWarnings("deprecation") // columns() is derived from it
-    public StructType schema() {
-        return SCHEMA;
+    protected NatsSource source(CaseInsensitiveStringMap given) {
+        return new NatsSource(options.with(given));
     }
 
     @Override
-    public Set<TableCapability> capabilities() {
-        return Set.of(
-                TableCapability.BATCH_READ,
-                TableCapability.MICRO_BATCH_READ,
-                TableCapability.BATCH_WRITE,
-                TableCapability.STREAMING_WRITE,
-                TableCapability.TRUNCATE,
-                TableCapability.ACCEPT_ANY_SCHEMA);
-    }
-
-    @Override
-    public ScanBuilder newScanBuilder(CaseInsensitiveStringMap scanOptions) {
-        return new NatsScanBuilder(options.with(scanOptions));
-    }
-
-    @Override
-    public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-        return new Appending(new NatsWrite(options.with(info.options()), info.queryId(), info.schema(), false));
-    }
-
-    /**
-     * Appends whatever the output mode: in update mode a stream gets every new state of a row as an event of its own,
-     * in complete mode every epoch's whole result, as from Spark's sink for Kafka.
-     */
-    private record Appending(NatsWrite write) implements SupportsStreamingUpdateAsAppend, SupportsTruncate {
-        @Override
-        public NatsWrite build() {
-            return write;
-        }
-
-        @Override
-        public WriteBuilder truncate() {
-            return new Appending(write.forAll());
-        }
+    protected NatsSink sink(LogicalWriteInfo info) {
+        return new NatsSink(options.with(info.options()), info.queryId(), info.schema());
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark;
 
+import io.github.murmuration.spark.common.EventTable;
 import java.util.Map;
 import org.apache.spark.sql.connector.catalog.Table;
 import org.apache.spark.sql.connector.catalog.TableProvider;
@@ -20,7 +21,7 @@ public final class NatsTableProvider implements TableProvider, DataSourceRegiste
 
     @Override
     public StructType inferSchema(CaseInsensitiveStringMap options) {
-        return NatsTable.SCHEMA;
+        return EventTable.SCHEMA;
     }
 
     @Override

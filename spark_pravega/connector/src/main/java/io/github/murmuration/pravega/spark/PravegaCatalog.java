@@ -2,7 +2,8 @@
 package io.github.murmuration.pravega.spark;
 
 import io.github.murmuration.pravega.spark.client.Waiting;
-import io.github.murmuration.pravega.spark.write.EventColumns;
+import io.github.murmuration.pravega.spark.write.PravegaWrite;
+import io.github.murmuration.spark.common.write.EventColumns;
 import io.pravega.client.stream.Stream;
 import io.pravega.client.stream.StreamConfiguration;
 import java.util.Arrays;
@@ -148,7 +149,8 @@ public final class PravegaCatalog extends ScopeCatalog implements TableCatalog {
         if (columns.isEmpty()) {
             return;
         }
-        new EventColumns(columns, Optional.of(stream.getStreamName())); // refuses what no write takes
+        // It refuses what no write takes.
+        new EventColumns(columns, PravegaWrite.ROUTING_KEY, Optional.of(stream.getStreamName()));
         for (StructField column : columns.fields()) {
             String name = column.name().toLowerCase(Locale.ROOT);
             if (!WRITTEN.contains(name) && Arrays.stream(PravegaTable.SCHEMA.fields()).noneMatch(

@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
+import io.github.murmuration.spark.testing.LocalSpark;
 import io.pravega.client.ClientConfig;
 import java.util.HashMap;
 import java.util.List;

@@ -1,31 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pulsar.spark;
 
-import io.github.murmuration.pulsar.spark.read.PulsarScanBuilder;
-import io.github.murmuration.pulsar.spark.write.PulsarWrite;
-import java.util.Set;
-import org.apache.spark.sql.connector.catalog.SupportsRead;
-import org.apache.spark.sql.connector.catalog.SupportsWrite;
-import org.apache.spark.sql.connector.catalog.TableCapability;
-import org.apache.spark.sql.connector.read.ScanBuilder;
+import io.github.murmuration.pulsar.spark.read.PulsarSource;
+import io.github.murmuration.pulsar.spark.write.PulsarSink;
+import io.github.murmuration.spark.common.EventTable;
 import org.apache.spark.sql.connector.write.LogicalWriteInfo;
-import org.apache.spark.sql.connector.write.SupportsTruncate;
-import org.apache.spark.sql.connector.write.WriteBuilder;
-import org.apache.spark.sql.internal.connector.SupportsStreamingUpdateAsAppend;
-import org.apache.spark.sql.types.DataTypes;
-import org.apache.spark.sql.types.StructType;
 import org.apache.spark.sql.util.CaseInsensitiveStringMap;
 
-/** A stream as a table of events; written by appending. */
-public final class PulsarTable implements SupportsRead, SupportsWrite {
-    public static final StructType SCHEMA = new StructType()
-            .add("event", DataTypes.BinaryType)
-            .add("key", DataTypes.StringType)
-            .add("stream", DataTypes.StringType)
-            .add("partition", DataTypes.IntegerType)
-            .add("offset", DataTypes.LongType)
-            .add("timestamp", DataTypes.TimestampType);
-
+/** A stream of Pulsar as a table of events. */
+public final class PulsarTable extends EventTable {
     private final PulsarOptions options;
 
     PulsarTable(PulsarOptions options) {
@@ -38,45 +21,12 @@ public final class PulsarTable implements SupportsRead, SupportsWrite {
     }
 
     @Override
-    @SuppressWarnings("deprecation") // columns() is derived from it
-    public StructType schema() {
-        return SCHEMA;
+    protected PulsarSource source(CaseInsensitiveStringMap given) {
+        return new PulsarSource(options.with(given));
     }
 
     @Override
-    public Set<TableCapability> capabilities() {
-        return Set.of(
-                TableCapability.BATCH_READ,
-                TableCapability.MICRO_BATCH_READ,
-                TableCapability.BATCH_WRITE,
-                TableCapability.STREAMING_WRITE,
-                TableCapability.TRUNCATE,
-                TableCapability.ACCEPT_ANY_SCHEMA);
-    }
-
-    @Override
-    public ScanBuilder newScanBuilder(CaseInsensitiveStringMap scanOptions) {
-        return new PulsarScanBuilder(options.with(scanOptions));
-    }
-
-    @Override
-    public WriteBuilder newWriteBuilder(LogicalWriteInfo info) {
-        return new Appending(new PulsarWrite(options.with(info.options()), info.schema(), false));
-    }
-
-    /**
-     * Appends whatever the output mode: in update mode a stream gets every new state of a row as an event of its own,
-     * in complete mode every epoch's whole result, as from Spark's sink for Kafka.
-     */
-    private record Appending(PulsarWrite write) implements SupportsStreamingUpdateAsAppend, SupportsTruncate {
-        @Override
-        public PulsarWrite build() {
-            return write;
-        }
-
-        @Override
-        public WriteBuilder truncate() {
-            return new Appending(write.forAll());
-        }
+    protected PulsarSink sink(LogicalWriteInfo info) {
+        return new PulsarSink(options.with(info.options()), info.schema());
     }
 }

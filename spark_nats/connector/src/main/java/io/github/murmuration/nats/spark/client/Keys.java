@@ -4,9 +4,8 @@ package io.github.murmuration.nats.spark.client;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
-import java.util.zip.CRC32;
 
-/** How the key of an event is carried, and which partition it belongs to: the same for all writers of a stream. */
+/** How the key of an event is carried: the same for all writers of a stream. */
 public final class Keys {
     /** The header with the key, percent-encoded, since a header line holds no line breaks. */
     public static final String HEADER = "Key";
@@ -30,13 +29,6 @@ public final class Keys {
 
     public static String decode(String header) {
         return isPlain(header) ? header : URLDecoder.decode(header, StandardCharsets.UTF_8);
-    }
-
-    /** CRC-32 of the key in UTF-8, unsigned, modulo the number of partitions. */
-    public static int partition(byte[] key, int partitions) {
-        CRC32 crc = new CRC32();
-        crc.update(key);
-        return (int) (crc.getValue() % partitions);
     }
 
     private static boolean isPlain(String text) {

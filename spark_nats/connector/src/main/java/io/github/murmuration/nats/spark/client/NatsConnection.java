@@ -2,6 +2,7 @@
 package io.github.murmuration.nats.spark.client;
 
 import io.github.murmuration.nats.spark.NatsException;
+import io.github.murmuration.spark.common.client.Leases;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Consumer;
@@ -23,7 +24,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** A connection to NATS, which finds its servers again when they were away. */
-public final class NatsConnection implements AutoCloseable {
+public final class NatsConnection implements Leases.Connection, AutoCloseable {
     /** How long one answer may take: the commit of a large batch takes seconds on a slow disk. */
     public static final Duration ANSWER = Duration.ofSeconds(20);
 
@@ -70,7 +71,8 @@ public final class NatsConnection implements AutoCloseable {
         return JetStreamOptions.builder().requestTimeout(ANSWER).build();
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return client.getStatus() == Connection.Status.CLOSED;
     }
 

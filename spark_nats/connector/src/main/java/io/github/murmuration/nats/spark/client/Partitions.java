@@ -2,6 +2,7 @@
 package io.github.murmuration.nats.spark.client;
 
 import io.github.murmuration.nats.spark.NatsException;
+import io.github.murmuration.spark.common.client.Patience;
 import io.nats.client.Message;
 import io.nats.client.support.JsonParser;
 import io.nats.client.support.JsonValue;
@@ -54,7 +55,7 @@ public final class Partitions {
     public static TreeMap<String, PartitionState> ofNamespace(NatsConnection connection, String namespace) {
         TreeMap<String, PartitionState> found = new TreeMap<>();
         while (true) {
-            JsonValue page = Patience.until(() -> parsed(connection.await(connection.send(
+            JsonValue page = Patience.until(UnansweredException.class, () -> parsed(connection.await(connection.send(
                     LIST, "{\"subject\":\"" + namespace + ".>\",\"offset\":" + found.size() + "}"), LIST), LIST));
             List<JsonValue> streams = JsonValueUtils.readArray(page, "streams");
             for (JsonValue each : streams) {
@@ -74,7 +75,7 @@ public final class Partitions {
 
     private static List<Optional<PartitionState>> some(
             NatsConnection connection, EventStream stream, int from, int number) {
-        return Patience.until(() -> {
+        return Patience.until(UnansweredException.class, () -> {
             List<CompletableFuture<Message>> answers = IntStream.range(from, from + number)
                     .mapToObj(partition -> connection.send(INFO + stream.partition(partition), "")).toList();
             return answers.stream().map(answer -> state(connection.await(answer, INFO + stream))).toList();

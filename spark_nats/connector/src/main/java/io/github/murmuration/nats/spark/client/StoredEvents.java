@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.client;
 
+import io.github.murmuration.spark.common.client.Patience;
 import java.util.function.LongFunction;
 
 /**

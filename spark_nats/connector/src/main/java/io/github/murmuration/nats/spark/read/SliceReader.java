@@ -3,8 +3,10 @@ package io.github.murmuration.nats.spark.read;
 
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.Connections;
+import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.StoredEvent;
 import io.github.murmuration.nats.spark.client.StoredEvents;
+import io.github.murmuration.spark.common.client.Leases;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.read.PartitionReader;
 import org.apache.spark.sql.types.StructType;
@@ -13,15 +15,15 @@ import org.apache.spark.sql.types.StructType;
 final class SliceReader implements PartitionReader<InternalRow> {
     private final PartitionSlice slice;
     private final DataLoss dataLoss;
-    private final EventRow row;
-    private final Connections.Lease lease;
+    private final StoredEventRow row;
+    private final Leases.Lease<NatsConnection> lease;
     private final StoredEvents events;
     private long wanted;
 
     SliceReader(NatsOptions options, StructType columns, PartitionSlice slice) {
         this.slice = slice;
         dataLoss = new DataLoss(options.failOnDataLoss());
-        row = new EventRow(columns, slice.stream().name(), slice.partition());
+        row = new StoredEventRow(columns, slice);
         wanted = slice.start();
         lease = Connections.lease(options.servers());
         events = new StoredEvents(lease.connection(), slice.jetStream(), null, slice.start(), slice.end());
@@ -39,7 +41,7 @@ final class SliceReader implements PartitionReader<InternalRow> {
             return false;
         }
         wanted = found + 1;
-        row.set(stored);
+        row.set(stored, found);
         return true;
     }
 

@@ -6,8 +6,13 @@ import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.ApiException;
 import io.github.murmuration.nats.spark.client.Connections;
 import io.github.murmuration.nats.spark.client.Keys;
-import io.github.murmuration.nats.spark.client.Patience;
+import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.UnansweredException;
+import io.github.murmuration.spark.common.client.Leases;
+import io.github.murmuration.spark.common.client.Patience;
+import io.github.murmuration.spark.common.write.EventColumns;
+import io.github.murmuration.spark.common.write.PartitionCounts;
+import io.github.murmuration.spark.common.write.Written;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import java.util.ArrayList;
@@ -23,7 +28,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
     private static final int KEPT_BYTES = 32 << 20;
 
     private final NatsOptions options;
-    private final Connections.Lease lease;
+    private final Leases.Lease<NatsConnection> lease;
     private final TargetRows rows;
     private long bytes;
 

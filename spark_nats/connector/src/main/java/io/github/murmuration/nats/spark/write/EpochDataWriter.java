@@ -5,8 +5,13 @@ import io.github.murmuration.nats.spark.NatsException;
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.ApiException;
 import io.github.murmuration.nats.spark.client.Connections;
-import io.github.murmuration.nats.spark.client.Patience;
+import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.nats.spark.client.UnansweredException;
+import io.github.murmuration.spark.common.client.Leases;
+import io.github.murmuration.spark.common.client.Patience;
+import io.github.murmuration.spark.common.write.EventColumns;
+import io.github.murmuration.spark.common.write.PartitionCounts;
+import io.github.murmuration.spark.common.write.Written;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.catalyst.InternalRow;
@@ -25,7 +30,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     private final EpochPlan plan;
     private final int task;
     private final boolean doubtful;
-    private final Connections.Lease lease;
+    private final Leases.Lease<NatsConnection> lease;
     private final TargetRows rows;
     private int fenced;
 

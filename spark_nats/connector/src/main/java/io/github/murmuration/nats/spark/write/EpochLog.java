@@ -3,7 +3,8 @@ package io.github.murmuration.nats.spark.write;
 
 import io.github.murmuration.nats.spark.NatsException;
 import io.github.murmuration.nats.spark.client.NatsConnection;
-import io.github.murmuration.nats.spark.client.Patience;
+import io.github.murmuration.nats.spark.client.UnansweredException;
+import io.github.murmuration.spark.common.client.Patience;
 import io.nats.client.JetStreamApiException;
 import io.nats.client.KeyValue;
 import io.nats.client.KeyValueManagement;
@@ -36,7 +37,7 @@ final class EpochLog {
         this.connection = connection;
         bucket = namespace + "_spark";
         this.query = query;
-        Patience.until(() -> {
+        Patience.until(UnansweredException.class, () -> {
             read();
             return null;
         });
@@ -49,7 +50,7 @@ final class EpochLog {
 
     /** @throws NatsException if another driver has written since */
     void replace(EpochRecord next) {
-        Patience.until(() -> {
+        Patience.until(UnansweredException.class, () -> {
             if (!isWritten(next)) {
                 write(next);
             }

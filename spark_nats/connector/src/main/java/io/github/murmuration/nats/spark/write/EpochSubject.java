@@ -8,6 +8,7 @@ import io.github.murmuration.nats.spark.client.PartitionState;
 import io.github.murmuration.nats.spark.client.Partitions;
 import io.github.murmuration.nats.spark.client.StoredEvent;
 import io.github.murmuration.nats.spark.client.StoredEvents;
+import io.github.murmuration.spark.common.write.Written;
 import io.nats.client.Message;
 import io.nats.client.impl.Headers;
 import java.nio.ByteBuffer;

@@ -3,6 +3,10 @@ package io.github.murmuration.nats.spark.write;
 
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.Connections;
+import io.github.murmuration.nats.spark.client.NatsConnection;
+import io.github.murmuration.spark.common.client.Leases;
+import io.github.murmuration.spark.common.write.EventColumns;
+import io.github.murmuration.spark.common.write.PartitionCounts;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
@@ -35,7 +39,7 @@ final class EpochWrite implements StreamingWrite {
                     "exactly once goes with micro-batches only: set exactly_once=false for other modes");
         }
         String run = String.valueOf(context.getLocalProperty(JOB_GROUP));
-        try (Connections.Lease lease = Connections.lease(options.servers())) {
+        try (Leases.Lease<NatsConnection> lease = Connections.lease(options.servers())) {
             EpochPlan plan = QueryEpochs.of(options, query)
                     .begin(lease.connection(), options, run, Long.parseLong(epoch), info.numPartitions());
             return new EpochWriterFactory(options, columns, plan, new PartitionCounts(run));

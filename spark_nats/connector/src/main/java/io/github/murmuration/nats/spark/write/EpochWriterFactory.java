@@ -2,6 +2,8 @@
 package io.github.murmuration.nats.spark.write;
 
 import io.github.murmuration.nats.spark.NatsOptions;
+import io.github.murmuration.spark.common.write.EventColumns;
+import io.github.murmuration.spark.common.write.PartitionCounts;
 import org.apache.spark.TaskContext;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;

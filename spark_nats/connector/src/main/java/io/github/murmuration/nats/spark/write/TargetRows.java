@@ -5,6 +5,10 @@ import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.EventStream;
 import io.github.murmuration.nats.spark.client.Keys;
 import io.github.murmuration.nats.spark.client.NatsConnection;
+import io.github.murmuration.nats.spark.client.Partitions;
+import io.github.murmuration.spark.common.write.EventColumns;
+import io.github.murmuration.spark.common.write.PartitionCounts;
+import io.github.murmuration.spark.common.write.PartitionOfKey;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -79,16 +83,16 @@ final class TargetRows {
 
     private int partition(Target target, UTF8String key, byte[] event) {
         if (key != null) {
-            return Keys.partition(key.getBytes(), target.rows.length);
+            return PartitionOfKey.of(key.getBytes(), target.rows.length);
         }
-        return byContent ? Keys.partition(event, target.rows.length) : target.turn++ % target.rows.length;
+        return byContent ? PartitionOfKey.of(event, target.rows.length) : target.turn++ % target.rows.length;
     }
 
     private Target target(String name) {
         if (last == null || !last.stream.name().equals(name)) {
             last = targets.computeIfAbsent(name, absent -> {
                 EventStream stream = options.stream(name);
-                return new Target(stream, counts.of(connection, stream));
+                return new Target(stream, counts.of(stream, () -> Partitions.all(connection, stream).size()));
             });
         }
         return last;

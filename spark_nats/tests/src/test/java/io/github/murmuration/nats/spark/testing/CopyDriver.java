@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.testing;
 
+import io.github.murmuration.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.LocalSpark;
+import io.github.murmuration.spark.testing.LogListener;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.logging.log4j.Level;
 import org.apache.spark.sql.SparkSession;

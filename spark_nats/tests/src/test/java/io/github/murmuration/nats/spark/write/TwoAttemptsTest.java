@@ -5,6 +5,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.nats.spark.NatsOptions;
+import io.github.murmuration.nats.spark.common.write.EventColumns;
+import io.github.murmuration.nats.spark.common.write.PartitionCounts;
 import io.github.murmuration.nats.spark.testing.SparkTest;
 import io.github.murmuration.nats.spark.testing.TestNats;
 import java.util.List;
@@ -42,8 +44,8 @@ class TwoAttemptsTest extends SparkTest {
     }
 
     private static boolean isDone(NatsOptions options, String target, EpochPlan plan, boolean again) {
-        EventColumns columns = new EventColumns(new StructType().add("event", DataTypes.StringType),
-                Optional.of(target));
+        EventColumns columns = new EventColumns(
+                new StructType().add("event", DataTypes.StringType), "key", Optional.of(target));
         EpochDataWriter writer = new EpochDataWriter(
                 options, columns, plan, new PartitionCounts(plan.query()), 0, again);
         try {

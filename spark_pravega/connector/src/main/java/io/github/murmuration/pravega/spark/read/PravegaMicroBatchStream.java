@@ -12,6 +12,7 @@ import io.github.murmuration.pravega.spark.read.realtime.RealTimeOffset;
 import io.github.murmuration.pravega.spark.read.realtime.RealTimeSlice;
 import io.github.murmuration.pravega.spark.read.realtime.TaskSlots;
 import io.github.murmuration.pravega.spark.read.segment.SegmentSlice;
+import io.github.murmuration.spark.common.read.InitialOffset;
 import io.pravega.client.stream.StreamCut;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ final class PravegaMicroBatchStream
 
     private final PravegaOptions options;
     private final StructType columns;
-    private final InitialOffset initialOffset;
+    private final InitialOffset<PravegaOffset> initialOffset;
     private final StreamBound start;
     private final StreamBound bound;
     /** Held from the first use: Spark does not stop a stream of a query that ended before it. */
@@ -58,7 +59,7 @@ final class PravegaMicroBatchStream
     private record Plan(PravegaOffset start, PravegaOffset end, InputPartition[] partitions) {
     }
 
-    PravegaMicroBatchStream(PravegaOptions options, StructType columns, InitialOffset initialOffset) {
+    PravegaMicroBatchStream(PravegaOptions options, StructType columns, InitialOffset<PravegaOffset> initialOffset) {
         this.options = options;
         this.columns = columns;
         this.initialOffset = initialOffset;

@@ -3,7 +3,9 @@ package io.github.murmuration.pravega.spark.read;
 
 import io.github.murmuration.pravega.spark.OptionUse;
 import io.github.murmuration.pravega.spark.PravegaOptions;
+import io.github.murmuration.pravega.spark.read.plan.PravegaOffset;
 import io.github.murmuration.pravega.spark.read.segment.BytesRead;
+import io.github.murmuration.spark.common.read.InitialOffset;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.apache.spark.sql.connector.metric.CustomMetric;
@@ -60,7 +62,8 @@ final class PravegaScan implements SupportsReportStatistics {
     public MicroBatchStream toMicroBatchStream(String checkpointLocation) {
         OptionUse.STREAMING_READ.tellOthers(given);
         isStreaming = true;
-        return new PravegaMicroBatchStream(options, columns, new InitialOffset(checkpointLocation));
+        return new PravegaMicroBatchStream(
+                options, columns, new InitialOffset<>(checkpointLocation, PravegaOffset::fromJson));
     }
 
     private record Size(OptionalLong sizeInBytes) implements Statistics {

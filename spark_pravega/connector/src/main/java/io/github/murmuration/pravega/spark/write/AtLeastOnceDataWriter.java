@@ -8,6 +8,7 @@ import io.github.murmuration.pravega.spark.client.Waiting;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.github.murmuration.pravega.spark.write.transaction.OutstandingBytes;
 import io.github.murmuration.pravega.spark.write.transaction.WrittenRows;
+import io.github.murmuration.spark.common.write.EventColumns;
 import io.pravega.client.stream.EventStreamWriter;
 import io.pravega.client.stream.Stream;
 import java.io.IOException;
@@ -44,7 +45,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
     public void write(InternalRow row) throws IOException {
         outstanding.throwIfFailed(options.scope());
         Target target = targets.computeIfAbsent(columns.stream(row), this::open);
-        String routingKey = columns.routingKey(row);
+        String routingKey = columns.keyText(row);
         try {
             if (routingKey == null && !prompt) {
                 target.collect(columns.event(row));

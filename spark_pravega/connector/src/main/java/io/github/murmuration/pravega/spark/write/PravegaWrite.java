@@ -8,6 +8,8 @@ import io.github.murmuration.pravega.spark.write.epoch.EpochWrite;
 import io.github.murmuration.pravega.spark.write.epoch.VersionedBatchWrite;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalBatchWrite;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalWrites;
+import io.github.murmuration.spark.common.write.AtLeastOnceWrite;
+import io.github.murmuration.spark.common.write.EventColumns;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,6 +30,9 @@ import org.slf4j.LoggerFactory;
 public record PravegaWrite(
         PravegaOptions options, Set<String> given, String queryId, StructType schema, boolean inPlaceOfAll)
         implements Write {
+    /** Column with the keys of events. */
+    public static final String ROUTING_KEY = "routing_key";
+
     private static final long BATCH_TIMEOUT_MS = 120_000;
     private static final long STREAMING_TIMEOUT_MS = 30_000;
     private static final Set<String> COMPLETE_QUERIES = ConcurrentHashMap.newKeySet();
@@ -51,7 +56,7 @@ public record PravegaWrite(
         OptionUse.BATCH_WRITE.tellOthers(given);
         Optional<BatchVersion> version = options.batchVersion();
         if (!options.exactlyOnce()) {
-            return new AtLeastOnceWrite(options, columns(), false);
+            return atLeastOnce(false);
         }
         TransactionalWrites writes = new TransactionalWrites(options, columns(), BATCH_TIMEOUT_MS);
         return version.<BatchWrite>map(each -> new VersionedBatchWrite(writes, each))
@@ -66,7 +71,7 @@ public record PravegaWrite(
         }
         boolean realTime = RealTimeQuery.is(queryId);
         if (!options.exactlyOnce()) {
-            return new AtLeastOnceWrite(options, columns(), realTime);
+            return atLeastOnce(realTime);
         }
         if (realTime) {
             throw RealTimeQuery.notExactlyOnce();
@@ -74,7 +79,12 @@ public record PravegaWrite(
         return new EpochWrite(new TransactionalWrites(options, columns(), STREAMING_TIMEOUT_MS), queryId);
     }
 
+    private AtLeastOnceWrite atLeastOnce(boolean prompt) {
+        EventColumns columns = columns();
+        return new AtLeastOnceWrite(() -> AtLeastOnceWriters.toTarget(options, columns, prompt));
+    }
+
     private EventColumns columns() {
-        return new EventColumns(schema, options.targetStream());
+        return new EventColumns(schema, ROUTING_KEY, options.targetStream());
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.cluster;
 
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
+import io.github.murmuration.spark.testing.LocalSpark;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.cluster;
 
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
 import io.github.murmuration.pravega.spark.testing.LoggedSteps;
 import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import io.github.murmuration.pravega.spark.testing.server.SegmentStoreCommands;
+import io.github.murmuration.spark.testing.DriverProcess;
 import io.pravega.shared.protocol.netty.WireCommands;
 import java.nio.file.Files;
 import java.nio.file.Path;

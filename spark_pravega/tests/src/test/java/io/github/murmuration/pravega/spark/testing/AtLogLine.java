@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.testing;
 
+import io.github.murmuration.spark.testing.LogListener;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.logging.log4j.Level;
 

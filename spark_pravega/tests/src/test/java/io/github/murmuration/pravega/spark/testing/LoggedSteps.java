@@ -3,6 +3,7 @@ package io.github.murmuration.pravega.spark.testing;
 
 import io.github.murmuration.pravega.spark.write.epoch.EpochRecord;
 import io.github.murmuration.pravega.spark.write.epoch.EpochStep;
+import io.github.murmuration.spark.testing.LogListener;
 import java.util.function.BiConsumer;
 import org.apache.logging.log4j.Level;
 

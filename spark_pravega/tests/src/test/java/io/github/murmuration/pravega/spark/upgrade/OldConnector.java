@@ -6,8 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.github.murmuration.pravega.spark.PravegaTableProvider;
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
+import io.github.murmuration.spark.testing.LocalSpark;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

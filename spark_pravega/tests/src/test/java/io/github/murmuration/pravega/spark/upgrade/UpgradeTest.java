@@ -4,9 +4,9 @@ package io.github.murmuration.pravega.spark.upgrade;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
 import io.github.murmuration.pravega.spark.testing.OpenTransactions;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.github.murmuration.spark.testing.DriverProcess;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.github.murmuration.pulsar.spark.PulsarException;
+import io.github.murmuration.spark.common.client.Patience;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -37,7 +38,7 @@ final class Administration {
      * @throws UnansweredException if there is no answer for a minute
      */
     JsonNode get(String path) {
-        return Patience.until(() -> {
+        return Patience.until(UnansweredException.class, () -> {
             try {
                 HttpResponse<String> answer =
                         HTTP.send(request(path).GET().build(), HttpResponse.BodyHandlers.ofString());

@@ -2,11 +2,16 @@
 package io.github.murmuration.pulsar.spark.client;
 
 import io.github.murmuration.pulsar.spark.PulsarException;
+import io.github.murmuration.spark.common.client.Leases;
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.UnknownHostException;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.apache.pulsar.client.api.ClientBuilder;
 import org.apache.pulsar.client.api.Producer;
 import org.apache.pulsar.client.api.PulsarClient;
 import org.apache.pulsar.client.api.PulsarClientException;
@@ -14,7 +19,7 @@ import org.apache.pulsar.client.api.Reader;
 import org.apache.pulsar.client.impl.MessageIdImpl;
 
 /** A client of Pulsar, its administration, and the producers that its tasks share. */
-public final class Connection {
+public final class Connection implements Leases.Connection {
     /** What a published batch has at most, without the keys. */
     private static final int BATCH_EVENTS = 2000;
     private static final int BATCH_BYTES = 2 << 20;
@@ -41,12 +46,24 @@ public final class Connection {
     /** Nothing is asked yet. */
     static Connection open(String serviceUrl, String adminUrl) {
         try {
-            PulsarClient client = PulsarClient.builder().serviceUrl(serviceUrl)
+            ClientBuilder client = PulsarClient.builder().serviceUrl(serviceUrl)
                     .ioThreads(1).listenerThreads(1).statsInterval(0, TimeUnit.SECONDS)
-                    .connectionTimeout(5, TimeUnit.SECONDS).operationTimeout(30, TimeUnit.SECONDS).build();
-            return new Connection(client, new Streams(new Administration(adminUrl)));
+                    .connectionTimeout(5, TimeUnit.SECONDS).operationTimeout(30, TimeUnit.SECONDS);
+            if (isLoopback(serviceUrl)) {
+                client.dnsLookupBind("127.0.0.1", 0); // by default it receives from any address
+            }
+            return new Connection(client.build(), new Streams(new Administration(adminUrl)));
         } catch (PulsarClientException failed) {
             throw new PulsarException("no connection to Pulsar at " + serviceUrl, failed);
+        }
+    }
+
+    /** Whether nothing beyond this machine is to be reached, nor a name to be asked for. */
+    private static boolean isLoopback(String serviceUrl) {
+        try {
+            return InetAddress.getByName(URI.create(serviceUrl).getHost()).isLoopbackAddress();
+        } catch (UnknownHostException | IllegalArgumentException none) {
+            return false; // the client tells what is wrong with it
         }
     }
 
@@ -87,11 +104,13 @@ public final class Connection {
         }
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return client.isClosed();
     }
 
-    void close() {
+    @Override
+    public void close() {
         client.closeAsync();
     }
 }

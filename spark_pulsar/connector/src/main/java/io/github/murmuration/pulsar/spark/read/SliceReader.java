@@ -3,9 +3,11 @@ package io.github.murmuration.pulsar.spark.read;
 
 import io.github.murmuration.pulsar.spark.PulsarException;
 import io.github.murmuration.pulsar.spark.PulsarOptions;
+import io.github.murmuration.pulsar.spark.client.Connection;
 import io.github.murmuration.pulsar.spark.client.Connections;
 import io.github.murmuration.pulsar.spark.client.Ledgers;
 import io.github.murmuration.pulsar.spark.client.Place;
+import io.github.murmuration.spark.common.client.Leases;
 import java.util.concurrent.TimeUnit;
 import org.apache.pulsar.client.api.Message;
 import org.apache.pulsar.client.api.MessageIdAdv;
@@ -30,8 +32,8 @@ final class SliceReader implements PartitionReader<InternalRow> {
 
     private final PartitionSlice slice;
     private final DataLoss dataLoss;
-    private final EventRow row;
-    private final Connections.Lease lease;
+    private final MessageRow row;
+    private final Leases.Lease<Connection> lease;
     private Reader<byte[]> reader;
     /** Where the next event stands; of the start it is not known whether anything is left of its entry. */
     private Place wanted;
@@ -44,8 +46,8 @@ final class SliceReader implements PartitionReader<InternalRow> {
     SliceReader(PulsarOptions options, StructType columns, PartitionSlice slice) {
         this.slice = slice;
         dataLoss = new DataLoss(options.failOnDataLoss());
-        row = new EventRow(columns, slice.stream().name(), slice.partition());
-        wanted = slice.start();
+        row = new MessageRow(columns, slice);
+        wanted = slice.start().nth() > 0 ? slice.start() : slice.ledgers().entryFrom(slice.start());
         lease = Connections.lease(options);
     }
 

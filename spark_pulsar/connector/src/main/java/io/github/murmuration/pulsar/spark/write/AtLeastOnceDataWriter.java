@@ -3,9 +3,14 @@ package io.github.murmuration.pulsar.spark.write;
 
 import io.github.murmuration.pulsar.spark.PulsarException;
 import io.github.murmuration.pulsar.spark.PulsarOptions;
+import io.github.murmuration.pulsar.spark.client.Connection;
 import io.github.murmuration.pulsar.spark.client.Connections;
 import io.github.murmuration.pulsar.spark.client.EventStream;
-import io.github.murmuration.pulsar.spark.client.Keys;
+import io.github.murmuration.spark.common.client.Leases;
+import io.github.murmuration.spark.common.write.EventColumns;
+import io.github.murmuration.spark.common.write.PartitionCounts;
+import io.github.murmuration.spark.common.write.PartitionOfKey;
+import io.github.murmuration.spark.common.write.Written;
 import java.util.HashMap;
 import java.util.Map;
 import org.apache.pulsar.client.api.Producer;
@@ -24,7 +29,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
     private final PulsarOptions options;
     private final EventColumns columns;
     private final PartitionCounts counts;
-    private final Connections.Lease lease;
+    private final Leases.Lease<Connection> lease;
     private final Sent sent = new Sent();
     private final Map<String, Target> targets = new HashMap<>();
     private Target last;
@@ -65,7 +70,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         Target target = target(columns.stream(row));
         UTF8String key = columns.key(row);
         int number = key == null ? target.turn++ % target.partitions.length
-                : Keys.partition(key.getBytes(), target.partitions.length);
+                : PartitionOfKey.of(key.getBytes(), target.partitions.length);
         Partition partition = partition(target, number);
         TypedMessageBuilder<byte[]> message = partition.producer.newMessage().value(columns.event(row));
         if (key != null) {
@@ -122,7 +127,8 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         if (last == null || !last.stream.name().equals(name)) {
             last = targets.computeIfAbsent(name, absent -> {
                 EventStream stream = options.stream(name);
-                return new Target(stream, counts.of(lease.connection().streams(), stream));
+                return new Target(stream, counts.of(
+                        stream, () -> lease.connection().streams().describe(stream).partitions()));
             });
         }
         return last;

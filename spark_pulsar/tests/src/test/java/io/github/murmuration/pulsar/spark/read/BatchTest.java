@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Batches that are written and read. */
-@Tag("server")
+@Tag("core")
 class BatchTest extends SparkTest {
     @Test
     void whatIsWrittenIsRead() {
@@ -126,7 +126,7 @@ class BatchTest extends SparkTest {
         String first = pulsar().stream(1);
         String second = pulsar().stream(2);
         Dataset<Row> both = events(first, 0, 50).union(events(second, 50, 100));
-        both.write().format("pulsar").mode("append").options(WHERE).save();
+        both.write().format("pulsar").mode("append").options(where()).save();
         assertEquals(range(0, 50), numbers(first));
         assertEquals(range(50, 100), numbers(second));
     }
@@ -144,6 +144,15 @@ class BatchTest extends SparkTest {
                 "Pulsar did not take an event of ");
         assertRefused(() -> writer(events(stream, 0, 1).withColumn("event", functions.lit(null).cast("string")),
                 stream).save(), "the column event is null");
+    }
+
+    /** As where the broker was restarted before there was any event. */
+    @Test
+    void eventsBehindALedgerWithoutAnyAreRead() {
+        String stream = pulsar().stream(1);
+        pulsar().roll(stream, 0);
+        pulsar().publish(stream, 0, 0, 20, 5);
+        assertEquals(range(0, 20), numbers(stream));
     }
 
     @Test

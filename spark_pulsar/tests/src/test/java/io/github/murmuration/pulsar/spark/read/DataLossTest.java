@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Events that a query was to read are gone. */
-@Tag("server")
+@Tag("core")
 class DataLossTest extends SparkTest {
     @TempDir
     Path folder;
@@ -115,7 +115,7 @@ class DataLossTest extends SparkTest {
             pulsar().roll(stream, 0);
             pulsar().publish(stream, 0, 10, 15, 5);
         }
-        RDD<InternalRow> rows = spark().read().format("pulsar").options(WHERE).option("stream", stream)
+        RDD<InternalRow> rows = spark().read().format("pulsar").options(where()).option("stream", stream)
                 .option("fail_on_data_loss", Boolean.toString(fails)).load().queryExecution().toRdd();
         assertEquals(1, rows.partitions().length);
         return rows;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Streaming queries from one stream to another. */
-@Tag("server")
+@Tag("core")
 class StreamingTest extends SparkTest {
     @TempDir
     Path folder;

@@ -16,7 +16,7 @@ import org.apache.pulsar.client.api.PulsarClient;
 import org.apache.pulsar.client.api.TypedMessageBuilder;
 
 /** A client that stands beside the data source: it makes streams, and publishes as other clients do. */
-public final class TestPulsar {
+public final class TestPulsar implements AutoCloseable {
     public static final String TENANT = "murmur";
     private static final String RUN = Long.toString(System.currentTimeMillis(), 36);
     public static final String NAMESPACE = "test-" + RUN;
@@ -115,6 +115,11 @@ public final class TestPulsar {
         } catch (IOException failed) {
             throw new IllegalStateException(failed);
         }
+    }
+
+    @Override
+    public void close() throws IOException {
+        client.close();
     }
 
     private static String path(String name) {

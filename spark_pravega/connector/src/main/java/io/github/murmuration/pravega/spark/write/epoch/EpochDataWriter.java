@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.epoch;
 
-import io.github.murmuration.pravega.spark.write.EventColumns;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalDataWriter;
 import io.github.murmuration.pravega.spark.write.transaction.WrittenRows;
+import io.github.murmuration.spark.common.write.EventColumns;
 import java.io.IOException;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
@@ -36,7 +36,7 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     @Override
     public void write(InternalRow row) throws IOException {
         String stream = columns.stream(row);
-        String routingKey = columns.routingKey(row);
+        String routingKey = columns.keyText(row);
         byte[] event = columns.event(row);
         if (inTransactions || !keeps(stream, routingKey, event)) {
             writeKept();

@@ -5,8 +5,8 @@ import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Connections;
 import io.github.murmuration.pravega.spark.client.Waiting;
 import io.github.murmuration.pravega.spark.client.stream.TargetStreams;
-import io.github.murmuration.pravega.spark.write.EventColumns;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
+import io.github.murmuration.spark.common.write.EventColumns;
 import io.pravega.client.segment.impl.SegmentSealedException;
 import io.pravega.client.stream.Stream;
 import java.io.IOException;
@@ -44,7 +44,7 @@ public final class TransactionalDataWriter implements DataWriter<InternalRow> {
 
     @Override
     public void write(InternalRow row) throws IOException {
-        write(columns.stream(row), columns.routingKey(row), columns.event(row));
+        write(columns.stream(row), columns.keyText(row), columns.event(row));
     }
 
     /** Writes what was kept at first. */

@@ -2,7 +2,7 @@
 package io.github.murmuration.pravega.spark.write.transaction;
 
 import io.github.murmuration.pravega.spark.PravegaOptions;
-import io.github.murmuration.pravega.spark.write.EventColumns;
+import io.github.murmuration.spark.common.write.EventColumns;
 import java.util.UUID;
 import org.apache.spark.sql.connector.write.DataWriterFactory;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.read.realtime;
 
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
+import io.github.murmuration.spark.testing.LocalSpark;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;

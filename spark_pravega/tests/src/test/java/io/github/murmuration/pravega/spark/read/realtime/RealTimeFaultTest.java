@@ -3,9 +3,9 @@ package io.github.murmuration.pravega.spark.read.realtime;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
+import io.github.murmuration.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.LocalSpark;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.testing.server;
 
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.DriverProcess;
 import io.pravega.client.ClientConfig;
 import java.net.URI;
 import java.nio.file.Path;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.testing.server;
 
-import io.github.murmuration.pravega.spark.testing.LogListener;
+import io.github.murmuration.spark.testing.LogListener;
 import io.pravega.client.connection.impl.RawClient;
 import io.pravega.shared.protocol.netty.WireCommand;
 import java.util.function.Consumer;

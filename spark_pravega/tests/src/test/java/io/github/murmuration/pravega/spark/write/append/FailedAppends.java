@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.append;
 
-import io.github.murmuration.pravega.spark.testing.LogListener;
+import io.github.murmuration.spark.testing.LogListener;
 import java.util.function.Predicate;
 import org.apache.logging.log4j.Level;
 

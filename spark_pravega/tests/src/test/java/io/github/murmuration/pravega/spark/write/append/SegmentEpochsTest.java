@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.client.Connections;
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
-import io.github.murmuration.pravega.spark.testing.LogListener;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
 import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import io.github.murmuration.pravega.spark.testing.server.SegmentStoreCommands;
+import io.github.murmuration.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.LogListener;
 import io.pravega.client.ClientConfig;
 import io.pravega.client.connection.impl.ConnectionPool;
 import io.pravega.client.connection.impl.ConnectionPoolImpl;

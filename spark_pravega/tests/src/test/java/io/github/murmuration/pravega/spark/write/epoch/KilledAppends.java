@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pravega.spark.write.epoch;
 
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import io.github.murmuration.pravega.spark.write.append.FailedAppends;
+import io.github.murmuration.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.LocalSpark;
 import java.util.Map;
 import java.util.function.Predicate;
 import org.apache.spark.sql.SparkSession;

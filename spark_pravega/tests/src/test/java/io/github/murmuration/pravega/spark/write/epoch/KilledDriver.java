@@ -3,12 +3,12 @@ package io.github.murmuration.pravega.spark.write.epoch;
 
 import io.github.murmuration.pravega.spark.PravegaOptions;
 import io.github.murmuration.pravega.spark.client.Connections;
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.github.murmuration.pravega.spark.testing.LoggedSteps;
 import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionId;
 import io.github.murmuration.pravega.spark.write.transaction.Transactions;
+import io.github.murmuration.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.LocalSpark;
 import io.pravega.client.control.impl.Controller;
 import java.util.List;
 import java.util.Map;

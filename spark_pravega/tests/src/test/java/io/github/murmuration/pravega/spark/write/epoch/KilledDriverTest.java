@@ -7,11 +7,11 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.testing.AtLogLine;
-import io.github.murmuration.pravega.spark.testing.DriverProcess;
-import io.github.murmuration.pravega.spark.testing.LocalSpark;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
 import io.github.murmuration.pravega.spark.write.epoch.KilledDriver.Point;
 import io.github.murmuration.pravega.spark.write.epoch.KilledDriver.Target;
+import io.github.murmuration.spark.testing.DriverProcess;
+import io.github.murmuration.spark.testing.LocalSpark;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;

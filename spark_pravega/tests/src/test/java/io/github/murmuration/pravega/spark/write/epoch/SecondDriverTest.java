@@ -5,11 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pravega.spark.PravegaOptions;
+import io.github.murmuration.pravega.spark.common.write.EventColumns;
 import io.github.murmuration.pravega.spark.testing.LoggedSteps;
 import io.github.murmuration.pravega.spark.testing.OpenTransactions;
 import io.github.murmuration.pravega.spark.testing.SparkTest;
 import io.github.murmuration.pravega.spark.testing.server.DurablePravega;
-import io.github.murmuration.pravega.spark.write.EventColumns;
+import io.github.murmuration.pravega.spark.write.PravegaWrite;
 import io.github.murmuration.pravega.spark.write.append.FailedAppends;
 import io.github.murmuration.pravega.spark.write.append.KeptEvents;
 import io.github.murmuration.pravega.spark.write.transaction.TransactionalWrites;
@@ -114,7 +115,8 @@ class SecondDriverTest extends SparkTest {
         for (int number = epoch * ROWS; number < (epoch + 1) * ROWS; number++) {
             kept.add("key-" + number % 16, ("event-" + number).getBytes(StandardCharsets.UTF_8));
         }
-        new EpochWrite(new TransactionalWrites(options, new EventColumns(EVENTS, Optional.of(target)), 30_000), query)
+        EventColumns columns = new EventColumns(EVENTS, PravegaWrite.ROUTING_KEY, Optional.of(target));
+        new EpochWrite(new TransactionalWrites(options, columns, 30_000), query)
                 .commit(epoch, new WriterCommitMessage[] {new WrittenRows(kept.build())});
     }
 }

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.github.murmuration.pulsar.spark.read;
-
-/** Where a read begins. */
-public enum StartingOffsets {
-    EARLIEST, LATEST
-}

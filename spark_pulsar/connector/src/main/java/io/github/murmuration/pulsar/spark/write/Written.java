@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-package io.github.murmuration.pulsar.spark.write;
-
-import org.apache.spark.sql.connector.write.WriterCommitMessage;
-
-/** All rows of a task are durable. */
-enum Written implements WriterCommitMessage {
-    INSTANCE
-}
