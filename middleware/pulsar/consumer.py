@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 
 from middleware.data import Consumer, Position
 from middleware.errors import Overtaken, StreamReplaced, UnknownStream, Unreachable
 from middleware.membership import Membership
+from middleware.pulsar.groups import GroupRecord
 from middleware.pulsar.reader import PartitionReader
 from middleware.pulsar.streams import Described, Streams
 
@@ -29,12 +31,18 @@ class PulsarConsumer(Consumer):
     """
 
     def __init__(
-        self, membership: Membership, streams: Streams, described: Described,
+        self, record: Callable[[], GroupRecord], member: str, streams: Streams, described: Described,
         reader: Callable[[int, int, Described], PartitionReader], stream: str, group: str, from_head: bool,
     ) -> None:
-        """`described`: the stream; `reader`: of a partition, from an offset on."""
-        self._membership, self._streams, self._open = membership, streams, reader
+        """`record`: makes one of the group; `described`: the stream; `reader`: of a partition, from an offset on."""
+        self._streams, self._open = streams, reader
         self._stream, self._name, self._from_head = stream, group, from_head
+        self._records: list[GroupRecord] = []
+        try:
+            self._membership = Membership(partial(self._another, record), stream, member)
+        except BaseException:
+            self._close_records()
+            raise
         self.passed_over: dict[int, int] = {}
         self._described = described
         self._readers: dict[int, PartitionReader] = {}
@@ -78,6 +86,7 @@ class PulsarConsumer(Consumer):
         for reader in self._readers.values():
             reader.close()
         self._membership.leave()
+        self._close_records()
 
     def _take(self, most: int) -> list[bytes]:
         """What has come, of one partition after the other, each time from another one on. Raises Overtaken."""
@@ -174,6 +183,15 @@ class PulsarConsumer(Consumer):
             self._committed[partition] = offsets[partition]
             self._readers[partition] = self._open(partition, offsets[partition], self._described)
         self._committed = {partition: self._committed[partition] for partition in held}
+
+    def _another(self, record: Callable[[], GroupRecord]) -> GroupRecord:
+        self._records.append(record())
+        return self._records[-1]
+
+    def _close_records(self) -> None:
+        """The client would keep their readers and producers until it is closed itself."""
+        for record in self._records:
+            record.close()
 
     def _replaced(self) -> StreamReplaced:
         return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")

@@ -9,7 +9,6 @@ import pulsar
 from common.settings import Settings
 from middleware.data import Consumer, DataPlane, Position, Producer, Start
 from middleware.group import Group
-from middleware.membership import Membership
 from middleware.pulsar.connection import Connection
 from middleware.pulsar.consumer import PulsarConsumer
 from middleware.pulsar.groups import Groups
@@ -37,7 +36,7 @@ class PulsarData(DataPlane):
             first = (self.end if start == "tail" else self.head)(stream)
             self.groups.make(described.life, group, Group(dict(first.offsets)).to_bytes())
         return PulsarConsumer(
-            Membership(partial(self.groups.record, described.life, group), stream, member), self.streams, described,
+            partial(self.groups.record, described.life, group), member, self.streams, described,
             lambda partition, offset, found: PartitionReader(
                 self._connection, self.streams.topic(stream, partition), found.origins[partition], offset
             ),

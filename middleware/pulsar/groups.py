@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import threading
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from urllib.parse import quote
 
 import pulsar
@@ -86,7 +87,7 @@ class Groups:
 
 
 class GroupRecord:
-    """As a `membership.Record`. To be closed, though nothing is lost where it is not."""
+    """As a `membership.Record`. To be closed, or else its reader stays at the broker as long as the client does."""
 
     def __init__(self, connection: Connection, topic: str) -> None:
         self._connection, self._topic = connection, topic
@@ -94,49 +95,57 @@ class GroupRecord:
         self._producer: pulsar.Producer | None = None
         self._version, self._content, self._writer = 0, b"", ""
         self._seen = (-1, -1)  # ledger and entry
+        self._known = (0, "")  # version and writer of what was read or written last
+        self._is_doubtful = self._closed = False
 
     def read(self) -> bytes | None:
         """None also for a group that is being made."""
-        if self._reader is None and not self._open():
-            return None
-        reader = self._reader
-        assert reader
-        try:
-            with self._connection.raising(f"cannot read {self._topic}"):
-                while reader.has_message_available():
-                    self._learn(reader.read_next(round(ANSWER_SECONDS * 1000)))
-        except (Unreachable, UnknownStream):
-            self.close()  # another one finds out whether there still is such a topic
-            raise
-        return self._content or None
+        found = self._follow()
+        if found and self._is_doubtful:
+            self._leave_off()
+            found = self._follow()
+            self._is_doubtful = False
+        self._known = (self._version, self._writer) if found else (0, "")
+        return self._content or None if found else None
 
     def replace(self, content: bytes) -> bool:
         if self._reader is None:
-            self.read()
+            self._follow()
+        if (self._version, self._writer) != self._known:
+            return False
         version, writer = self._version + 1, uuid.uuid4().hex
-        try:
-            with self._connection.raising(f"cannot change {self._topic}"):
-                if self._producer is None:
-                    self._producer = self._connection.client().create_producer(
-                        self._topic, batching_enabled=False, send_timeout_millis=round(ANSWER_SECONDS * 1000),
-                    )
-                own = self._producer.send(content, {VERSION: str(version), WRITER: writer})
-                while self._reader and self._seen < (own.ledger_id(), own.entry_id()):
-                    self._learn(self._reader.read_next(round(ANSWER_SECONDS * 1000)))
-        except (Unreachable, UnknownStream):
-            self.close()
-            raise
-        return self._writer == writer
+        with self._leaving_off(f"cannot change {self._topic}"):
+            reader = self._reader
+            self._producer = producer = self._producer or self._connection.client().create_producer(
+                self._topic, batching_enabled=False, send_timeout_millis=round(ANSWER_SECONDS * 1000),
+            )
+            own = producer.send(content, {VERSION: str(version), WRITER: writer})
+            while reader and self._seen < (own.ledger_id(), own.entry_id()):
+                self._learn(reader.read_next(round(ANSWER_SECONDS * 1000)))
+        if self._writer != writer:
+            return False
+        self._known = (version, writer)
+        return True
 
     def close(self) -> None:
-        opened, self._reader, self._producer = (self._reader, self._producer), None, None
-        for one in opened:
-            with suppress(pulsar.PulsarException):
-                if one is not None:
-                    one.close()
+        """For good, so that a thread that is just at it opens nothing any more."""
+        self._closed = True
+        self._leave_off()
+
+    def _follow(self) -> bool:
+        """Learns all that there is; false where there is no such topic. Raises Unreachable or UnknownStream."""
+        if self._reader is None and not self._open():
+            return False
+        with self._leaving_off(f"cannot read {self._topic}"):
+            reader = self._reader
+            while reader and reader.has_message_available():
+                self._learn(reader.read_next(round(ANSWER_SECONDS * 1000)))
+        return True
 
     def _open(self) -> bool:
         """Whether there is such a topic. Raises Unreachable."""
+        if self._closed:
+            raise Unreachable(f"{self._topic} is not read any more")
         try:
             found = Ledgers.of(self._connection.rest.get(path(self._topic) + "/internalStats"))
             self._reader = self._connection.reader(self._topic, found.last(SEEN))
@@ -149,11 +158,34 @@ class GroupRecord:
         self._version, self._content, self._writer, self._seen = 0, b"", "", (-1, -1)
         return True
 
+    @contextmanager
+    def _leaving_off(self, what: str) -> Iterator[None]:
+        """Where the client fails: another one finds out whether there still is such a topic."""
+        try:
+            with self._connection.raising(what):
+                yield
+        except (Unreachable, UnknownStream):
+            self._leave_off()
+            raise
+
+    def _leave_off(self) -> None:
+        opened, self._reader, self._producer = (self._reader, self._producer), None, None
+        for one in opened:
+            with suppress(pulsar.PulsarException):
+                if one is not None:
+                    one.close()
+
     def _learn(self, message: pulsar.Message) -> None:
+        """Versions begin anew where the group was removed and made again, with the topic: a reader goes on in that. A
+        first version that comes behind another is of such a one, or of whoever made the group too late: it is read
+        again from the broker's view."""
         at, told = message.message_id(), message.properties()
         self._seen = max(self._seen, (at.ledger_id(), at.entry_id()))
-        if int(told[VERSION]) > self._version:
-            self._version, self._content, self._writer = int(told[VERSION]), message.data(), told[WRITER]
+        version = int(told[VERSION])
+        if version > self._version:
+            self._version, self._content, self._writer = version, message.data(), told[WRITER]
+        elif version == 1 and told[WRITER] != self._writer:
+            self._is_doubtful = True
 
 
 def path(topic: str) -> str:
