@@ -10,16 +10,20 @@ Stream `tweets-raw` of the namespace `murmur` is the topic `persistent://murmur/
 
 from __future__ import annotations
 
+import time
 import uuid
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
+import pulsar
+
 from common.settings import Settings
-from middleware.errors import UnknownStream
+from middleware.errors import UnknownStream, Unreachable
 from middleware.pulsar.connection import TENANT, Connection
 from middleware.pulsar.ledgers import Ledgers
 from middleware.pulsar.offsets import Origin, Place
@@ -29,6 +33,9 @@ MIB = 1 << 20
 NOT_FOUND, CONFLICT = 404, 409
 FOR_EVER = {"retentionTimeInMinutes": -1, "retentionSizeInMB": -1}
 WITH_PROPERTIES = "application/vnd.partitioned-topic-metadata+json"
+
+BEGIN_SECONDS, PAUSE_SECONDS = 30.0, 0.1
+OTHERS_WRITE = (pulsar.ProducerBusy, pulsar.ProducerFenced)
 
 
 @dataclass(frozen=True)
@@ -51,15 +58,8 @@ class Streams:
 
     def describe(self, stream: str) -> Described:
         """Raises UnknownStream or Unreachable."""
-        try:
-            found = self._rest.get(f"{self._path(stream)}/partitions")
-        except Refused as error:
-            if error.status != NOT_FOUND:
-                raise
-            found = {}
-        properties = found.get("properties") or {}
-        origins = {n: Origin.of(properties[f"origin.{n}"]) for n in range(found.get("partitions", 0))
-                   if f"origin.{n}" in properties}
+        partitions, properties = self._told(stream)
+        origins = {n: Origin.of(properties[f"origin.{n}"]) for n in range(partitions) if f"origin.{n}" in properties}
         if "life" not in properties or 0 not in origins:  # the first one comes last
             raise UnknownStream(f"no stream {stream!r} in the namespace {self._settings.namespace!r} on Pulsar at "
                                 f"{self._connection.service}: `murmur up` creates the streams")
@@ -111,13 +111,31 @@ class Streams:
             self.bind(stream, len(described.origins))
 
     def begin(self, stream: str, partitions: Iterable[int]) -> None:
-        """Writes the origin of new partitions."""
+        """Writes the origin of new partitions. Of those who do it at the same time one writes, and the others wait: an
+        origin that came later would hide the events before it."""
         for partition in partitions:
-            producer = self._connection.producer(self.topic(stream, partition), batching_enabled=False)
-            with self._connection.raising(f"cannot begin {stream}"):
-                written = producer.send(b"origin")
+            until = time.monotonic() + BEGIN_SECONDS
+            while f"origin.{partition}" not in self._told(stream)[1]:
+                try:
+                    self._begin(stream, partition)
+                except Unreachable as error:
+                    if not isinstance(error.__cause__, OTHERS_WRITE) or time.monotonic() > until:
+                        raise
+                    time.sleep(PAUSE_SECONDS)
+
+    def _begin(self, stream: str, partition: int) -> None:
+        """Unless somebody has."""
+        producer = self._connection.producer(
+            self.topic(stream, partition), batching_enabled=False, access_mode=pulsar.ProducerAccessMode.Exclusive
+        )
+        try:
+            if f"origin.{partition}" not in self._told(stream)[1]:
+                with self._connection.raising(f"cannot begin {stream}"):
+                    written = producer.send(b"origin")
+                self.note(stream, f"origin.{partition}", str(Origin(written.ledger_id(), written.entry_id())))
+        finally:
+            with suppress(pulsar.PulsarException):
                 producer.close()
-            self.note(stream, f"origin.{partition}", str(Origin(written.ledger_id(), written.entry_id())))
 
     def bind(self, stream: str, partitions: int) -> None:
         """Bounds what is kept. What a subscription has not acknowledged is none of ours, and bound as well: to less
@@ -158,6 +176,16 @@ class Streams:
         if f"{TENANT}/{name}" not in self._rest.get(f"namespaces/{TENANT}"):
             self._unless_there(f"namespaces/{TENANT}/{quote(name, '')}",
                                {"bundles": {"numBundles": 1}, "retention_policies": kept})
+
+    def _told(self, stream: str) -> tuple[int, Mapping[str, str]]:
+        """Number of partitions and properties; of a topic that is not there none."""
+        try:
+            found = self._rest.get(f"{self._path(stream)}/partitions")
+        except Refused as error:
+            if error.status != NOT_FOUND:
+                raise
+            found = {}
+        return found.get("partitions", 0), found.get("properties") or {}
 
     def _unless_there(self, path: str, content: Any, kind: str = "application/json") -> None:
         """The broker notes it in its log, with much else, where it is there already."""
