@@ -57,15 +57,17 @@ class Rest:
 
     def _answer(self, method: str, path: str, body: Any, kind: str) -> tuple[int, bytes, dict[str, str]]:
         """Raises OSError or HTTPException. What changes nothing is asked again where the broker has given up the
-        connection meanwhile."""
+        connection meanwhile, but not where that does not answer."""
         changes = method not in ("GET", "HEAD")
         kept: http.client.HTTPConnection | None = None if changes else getattr(self._kept, "connection", None)
         if kept is not None:
             try:
                 return _exchange(kept, method, path, body, kind)
-            except (OSError, http.client.HTTPException):
+            except (OSError, http.client.HTTPException) as error:
                 self._kept.connection = None
                 kept.close()
+                if isinstance(error, TimeoutError):
+                    raise
         address = urlsplit(self.uri)
         connection = http.client.HTTPConnection(
             address.hostname or "", address.port, timeout=CHANGE_SECONDS if changes else ANSWER_SECONDS

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from middleware.errors import Unreachable
+from middleware.pulsar import rest as pulsar_rest
 from middleware.pulsar.rest import Refused, Rest
 
 
@@ -20,6 +22,10 @@ class Handler(BaseHTTPRequestHandler):
 
     def answer(self) -> None:
         self.asked += 1
+        if self.path.startswith("/admin/v2/hangs/"):
+            time.sleep(1)
+            self.close_connection = True
+            return
         content = b'["%s", %d]' % (self.command.encode(), self.asked)
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.send_response(int(self.path.rpartition("/")[2]))
@@ -54,6 +60,15 @@ def test_what_is_asked_goes_over_one_connection(rest: Rest) -> None:
 def test_it_asks_again_where_the_connection_was_given_up(rest: Rest) -> None:
     assert rest.get("last/200") == ["GET", 1]
     assert rest.get("clusters/200") == ["GET", 1]
+
+
+def test_it_waits_once_for_a_broker_that_hangs(rest: Rest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pulsar_rest, "ANSWER_SECONDS", 0.3)
+    rest.get("clusters/200")
+    began = time.monotonic()
+    with pytest.raises(Unreachable, match="timed out"):
+        rest.get("hangs/200")
+    assert time.monotonic() - began < 0.6
 
 
 def test_a_change_is_sent_once_over_a_connection_of_its_own(rest: Rest) -> None:
