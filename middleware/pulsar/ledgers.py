@@ -51,6 +51,10 @@ class Ledgers:
         """Whether the place's ledger is known, and nothing comes into it any more."""
         return any(ledger.number == place.ledger for ledger in self.listed[:-1])
 
+    def lists(self, place: Place) -> bool:
+        """Whether the place's ledger is among them: then all those before it are, too."""
+        return any(ledger.number == place.ledger for ledger in self.listed)
+
     def entries_between(self, first: Place, end: Place) -> int:
         """Those of which something lies behind `first` and before `end`, in the ledgers that are listed.
 

@@ -64,7 +64,7 @@ class PartitionReader:
     def misses(self, found: Ledgers, head: int, offset: int) -> bool:
         """Whether events lie between `at` and an event, by the ledgers that there are and those that there were."""
         at, end = self._origin.place(self.at), self._origin.place(offset)
-        if self.at < head and not self._known.is_complete(at):
+        if self.at < head and not (self._known.is_complete(at) and self._known.lists(found.first())):
             self._known = found
             return True
         known = self._known if self.at < head else found
