@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -52,7 +53,8 @@ class PulsarProducer(Producer):
         self._producers = open_all()
         self._stream, self._max_event_bytes = stream, settings.max_event_bytes
         self._sent = self._sent_bytes = 0
-        self._done = self._done_bytes = 0  # changed by the client's only thread
+        self._done = self._done_bytes = 0
+        self._counting = threading.Lock()  # of these two: whom the client refuses at once it tells in `send`'s thread
         self._long_keys = 0
         self._failure: pulsar.Result | None = None
 
@@ -73,7 +75,12 @@ class PulsarProducer(Producer):
         producer = self._producers[partition_of(encoded, len(self._producers))]
         self._sent += 1
         self._sent_bytes += len(event)
-        producer.send_async(event, partial(self._acknowledged, len(event)), partition_key=key)
+        try:
+            producer.send_async(event, partial(self._acknowledged, len(event)), partition_key=key)
+        except BaseException:  # the client never had it, and tells nothing of it
+            self._sent -= 1
+            self._sent_bytes -= len(event)
+            raise
         if len(encoded) > LONG_KEY:
             self._long_keys += len(encoded)
             if self._long_keys > LONG_KEYS_BYTES:
@@ -104,11 +111,12 @@ class PulsarProducer(Producer):
                     producer.flush()
 
     def _acknowledged(self, size: int, result: pulsar.Result, place: Any) -> None:
-        """Or not; in a thread of the client."""
-        if result != pulsar.Result.Ok and self._failure is None:
-            self._failure = result
-        self._done_bytes += size
-        self._done += 1
+        """Or not; in a thread of the client, or where it is sent."""
+        with self._counting:
+            if result != pulsar.Result.Ok and self._failure is None:
+                self._failure = result
+            self._done_bytes += size
+            self._done += 1
 
     def _close_all(self) -> None:
         producers, self._producers = self._producers, []
