@@ -19,8 +19,9 @@ from middleware.pulsar.journal import journal_durability
 from middleware.pulsar.rest import Refused
 
 PAUSE_SECONDS = 0.2
-CREATE_ATTEMPTS = 3
-"""A broker that has just started on busy cores may take longer than one call, and goes on with it at the next."""
+CREATE_ATTEMPTS, CREATE_PAUSE_SECONDS = 4, 3.0
+"""A broker that has just started on busy cores may take longer than one call, and goes on with it at the next. One that
+has no bookie for some seconds refuses at once."""
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ class PulsarAdmin(Admin):
                 if attempt == CREATE_ATTEMPTS or isinstance(error.__cause__, ConnectionError):
                     raise
                 log.warning("%s; trying again", error)
+                time.sleep(CREATE_PAUSE_SECONDS)
 
     def committed(self, stream: str, group: str) -> Position | None:
         life = self._streams.describe(stream).life
