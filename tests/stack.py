@@ -151,7 +151,8 @@ class Stack:
         """Fails unless so many tweets were published, and each is once at every stage."""
         stages = self.audit(timeout=timeout)
         found = {name: (stage["expected"], stage["missing"], stage["duplicated"]) for name, stage in stages.items()}
-        assert found == dict.fromkeys(("published", "enriched", "ranked", "stored", "indexed"), (tweets, 0, 0))
+        exact = dict.fromkeys(("published", "enriched", "ranked", "stored", "indexed"), (tweets, 0, 0))
+        assert found == exact, stages
 
     def status(self) -> dict[str, Any]:
         return json.loads(self.murmur("status", "--json"))
