@@ -170,12 +170,16 @@ class Streams:
         self._rest.ask("PUT", f"{self._path(stream)}/properties", {name: value})
 
     def make_namespace(self, name: str, kept: Mapping[str, int] = FOR_EVER) -> None:
-        """`kept`: of topics that say no more. Does nothing if there is one."""
+        """`kept`: of topics that say no more. Does nothing if there is one.
+
+        What a producer sends again, since its acknowledgement was lost, the broker knows by name and sequence id.
+        """
         if TENANT not in self._rest.get("tenants"):
             self._unless_there(f"tenants/{TENANT}", {"allowedClusters": self._rest.get("clusters")})
         if f"{TENANT}/{name}" not in self._rest.get(f"namespaces/{TENANT}"):
             self._unless_there(f"namespaces/{TENANT}/{quote(name, '')}",
-                               {"bundles": {"numBundles": 1}, "retention_policies": kept})
+                               {"bundles": {"numBundles": 1}, "retention_policies": kept,
+                                "deduplicationEnabled": True})
 
     def _told(self, stream: str) -> tuple[int, Mapping[str, str]]:
         """Number of partitions and properties; of a topic that is not there none."""

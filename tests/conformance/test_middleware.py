@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 
 import pytest
@@ -11,8 +13,9 @@ from middleware.data import Start
 from middleware.driver import Middleware
 from middleware.errors import EventTooLarge, UnknownStream, Unreachable
 from middleware.registry import connect, driver
-from tests.conformance.reading import group, numbered, publish, read
+from tests.conformance.reading import group, numbered, publish, read, read_to
 from tests.conformance.servers import Servers
+from tests.stack import kill
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -165,6 +168,28 @@ def test_a_server_that_ends_loses_nothing_acknowledged(
         while not wanted <= set(events):  # what could not be committed comes again, and counts once
             events += read(consumer, 1, timeout=120)
     assert set(events) == wanted
+
+
+def test_what_is_in_flight_when_a_server_ends_comes_once(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    """What was stored, and its acknowledgement lost, is sent again."""
+    ending = [*deployment(middleware.settings.middleware).killed] * 3
+    sent = 0
+    with middleware.data.producer(stream) as producer:
+        for server in ending[:max(3, len(ending) // 3)]:
+            pids = servers.pids()[server]
+            killing = threading.Timer(0.3, kill, [pids])
+            killing.start()
+            until = time.monotonic() + 1
+            while time.monotonic() < until:
+                for number in range(sent, sent + 200):
+                    producer.send(str(number % 10), b"%d" % number)
+                sent += 200
+                producer.flush()
+    with middleware.data.consumer(stream, group(), start="head") as consumer:
+        events = read_to(consumer, middleware.data.end(stream), timeout=120)
+    assert sorted(map(int, events)) == [*range(sent)]
 
 
 @pytest.mark.only("pravega")
