@@ -34,7 +34,7 @@ def locked(name: str) -> dict[str, str]:
 def imported(folders: tuple[str, ...]) -> set[str]:
     """Distributions of others that the code of these folders imports."""
     modules = {module for folder in folders for path in (ROOT / folder).rglob("*.py") for module in imports(path)}
-    others = modules - set(sys.stdlib_module_names) - {*PARTS, "tests"}
+    others = modules - set(sys.stdlib_module_names) - {*PARTS, "benchmarks", "tests"}
     distributions = packages_distributions()
     return {named(distributions[module][0]) for module in others}
 
