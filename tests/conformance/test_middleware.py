@@ -170,6 +170,7 @@ def test_a_server_that_ends_loses_nothing_acknowledged(
     assert set(events) == wanted
 
 
+@pytest.mark.slow
 def test_what_is_in_flight_when_a_server_ends_comes_once(
     middleware: Middleware, stream: str, servers: Servers
 ) -> None:

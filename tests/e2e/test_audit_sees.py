@@ -69,6 +69,7 @@ def inject(middleware: Middleware, stream: str, event: bytes) -> None:
         producer.flush()
 
 
+@pytest.mark.slow
 def test_in_the_index(stack: Stack, settings: Settings) -> None:
     (row,) = stack.rows("SELECT tweet_id, position, lang, created_at_us FROM tweets WHERE run = ? LIMIT 1", RUN)
     tweet_id, position, lang, created_at_us = row
@@ -112,6 +113,7 @@ def counts(middleware: Middleware) -> list[dict]:
     return list(last.values())
 
 
+@pytest.mark.slow
 def test_the_groups_of_an_audit_that_was_killed_go_with_another(
     stack: Stack, settings: Settings, middleware: Middleware
 ) -> None:

@@ -14,7 +14,7 @@ import requests
 from search.index import Index
 from tests.stack import Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
 POSTS = 60
 LONG_S = 3600
