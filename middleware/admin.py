@@ -10,7 +10,7 @@ from typing import Protocol
 from common.settings import Durability
 from common.storage.held import Held
 from middleware.data import Position
-from middleware.errors import Unreachable
+from middleware.errors import MiddlewareError, Unreachable
 
 DONE_SECONDS = 60.0
 
@@ -73,6 +73,21 @@ class Operator(Protocol):
 
     def scale(self, stream: str, partitions: int) -> None:
         """Has the stream go on in so many partitions, more than it had; returns when it does."""
+
+
+def await_answer(server: str, ask: Callable[[], object], timeout: float,
+                 not_yet: tuple[type[MiddlewareError], ...] = (Unreachable,)) -> None:
+    """Returns once a call has not raised one of `not_yet`; raises Unreachable, with the last of them, after `timeout`
+    seconds."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            ask()
+            return
+        except not_yet as error:
+            if time.monotonic() > deadline:
+                raise Unreachable(f"{server} was not ready within {timeout:.0f} s: {error}") from error
+        time.sleep(0.2)
 
 
 def await_done(what: str, done: Callable[[], bool]) -> None:

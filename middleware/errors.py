@@ -28,6 +28,10 @@ class PublishFailed(MiddlewareError):
 class StreamReplaced(MiddlewareError):
     """The stream was deleted and made anew since the position was taken: the two cannot be compared."""
 
+    @classmethod
+    def of(cls, stream: str) -> Self:
+        return cls(f"{stream} was deleted and made anew: what was read of the old one tells nothing")
+
 
 class Overtaken(MiddlewareError):
     """Retention removed events that the group had not committed. Nobody goes on behind them silently.

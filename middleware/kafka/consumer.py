@@ -115,7 +115,7 @@ class KafkaConsumer(Consumer):
 
     def has_reached(self, end: Position) -> bool:
         if end.life != self._life:
-            raise self._replaced()
+            raise StreamReplaced.of(self._topic)
         reached = self._joined and all(at >= end.offsets.get(partition, 0) for partition, at in self._positions())
         if not reached:
             self._stay_with_it()
@@ -143,10 +143,7 @@ class KafkaConsumer(Consumer):
         """Raises StreamReplaced, UnknownStream or Unreachable."""
         life, self._identified = self._identify(), time.monotonic()
         if life != self._life:
-            raise self._replaced()
-
-    def _replaced(self) -> StreamReplaced:
-        return StreamReplaced(f"{self._topic} was deleted and made anew: what was read of the old one tells nothing")
+            raise StreamReplaced.of(self._topic)
 
     def _read(self, most: int, timeout: float) -> None:
         """Waits up to `timeout` seconds for `most` messages; raises MiddlewareError when this member cannot go on."""

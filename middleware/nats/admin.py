@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 import urllib.request
 
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import RAW
 from middleware import membership
-from middleware.admin import Admin
+from middleware.admin import Admin, await_answer
 from middleware.data import Position
 from middleware.errors import Unreachable
 from middleware.group import Group
@@ -18,8 +17,6 @@ from middleware.nats.connection import ANSWER_SECONDS, Connection, Refused
 from middleware.nats.consumer import life
 from middleware.nats.data import NatsData
 from middleware.nats.ports import Port
-
-PAUSE_SECONDS = 0.2
 
 
 class NatsAdmin(Admin):
@@ -30,16 +27,8 @@ class NatsAdmin(Admin):
         self._data, self._streams, self._groups = data, data.streams, data.groups
 
     def wait_until_ready(self, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
-        while True:
-            try:
-                self._connection.ask("INFO")
-                return
-            except (Unreachable, Refused) as error:
-                if time.monotonic() > deadline:
-                    raise Unreachable(f"NATS at {self._connection.uri} was not ready within {timeout:.0f} s: {error}"
-                                      ) from error
-            time.sleep(PAUSE_SECONDS)
+        await_answer(f"NATS at {self._connection.uri}", lambda: self._connection.ask("INFO"), timeout,
+                     (Unreachable, Refused))
 
     def create_stream(self, stream: str, partitions: int) -> None:
         self._streams.create(stream, partitions)

@@ -59,7 +59,7 @@ class NatsConsumer(Consumer):
 
     def has_reached(self, end: Position) -> bool:
         if end.life != self._life:
-            raise self._replaced()
+            raise StreamReplaced.of(self._stream)
         if end.offsets.keys() - self._membership.group.offsets.keys():
             return False  # of partitions that were added nobody reads yet
         return all(at >= end.offsets.get(partition, 0) for partition, at in self._offsets.items())
@@ -89,7 +89,7 @@ class NatsConsumer(Consumer):
             reader, at = self._readers[partition], self._offsets[partition]
             coming = reader.events
             if reader.replaced and not coming and not events:
-                raise self._replaced()
+                raise StreamReplaced.of(self._stream)
             while coming and len(events) < most:
                 if coming[0][0] != at + 1:
                     if events:
@@ -119,7 +119,7 @@ class NatsConsumer(Consumer):
                 self._read_what_is_held()
             found = self._partitions()  # after the group, whose members may have committed what came meanwhile
             if life(found) != self._life:
-                raise self._replaced()
+                raise StreamReplaced.of(self._stream)
             if added := found.keys() - self._membership.group.offsets.keys():
                 self._membership.extend(added)
                 self._read_what_is_held()
@@ -150,9 +150,6 @@ class NatsConsumer(Consumer):
             self._offsets[partition] = self._committed[partition] = offsets[partition]
             self._readers[partition] = self._open(partition, offsets[partition] + 1, self._came.set)
         self._committed = {partition: self._committed[partition] for partition in held}
-
-    def _replaced(self) -> StreamReplaced:
-        return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")
 
 
 def life(partitions: Mapping[int, Partition]) -> str:

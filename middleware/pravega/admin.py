@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import time
 
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import first_sent_at
 from middleware import membership
-from middleware.admin import Admin
+from middleware.admin import Admin, await_answer
 from middleware.data import DataPlane, Position
 from middleware.errors import MiddlewareError, Unreachable
 from middleware.group import Group
@@ -30,18 +29,11 @@ class PravegaAdmin(Admin):
         self._settings, self._connection, self._data = settings, connection, data
 
     def wait_until_ready(self, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
-        while True:
-            try:
-                with raising(Unreachable, "Pravega is not ready"):
-                    self._connection.client().prepare()
-                return
-            except Unreachable as error:
-                if time.monotonic() > deadline:
-                    raise Unreachable(
-                        f"Pravega at {self._connection.uri} was not ready within {timeout:.0f} s: {error}"
-                    ) from error
-            time.sleep(0.2)
+        def prepare() -> None:
+            with raising(Unreachable, "Pravega is not ready"):
+                self._connection.client().prepare()
+
+        await_answer(f"Pravega at {self._connection.uri}", prepare, timeout)
 
     def create_stream(self, stream: str, partitions: int) -> None:
         connection = self._connection.client()

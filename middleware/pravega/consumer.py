@@ -67,15 +67,12 @@ class PravegaConsumer(Consumer):
 
     def has_reached(self, end: Position) -> bool:
         if end.life != life(self._membership.group.offsets):
-            raise self._replaced()
+            raise StreamReplaced.of(self._stream)
         return all(at >= end.offsets[segment] for segment, at in self._offsets().items())
 
     def _offsets(self) -> dict[int, int]:
         """Where each segment of the share is read on, or has ended."""
         return pairs(self._reader.offsets()) | self._ended
-
-    def _replaced(self) -> StreamReplaced:
-        return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")
 
     def commit(self) -> bool:
         offsets = self._offsets()
@@ -124,7 +121,7 @@ class PravegaConsumer(Consumer):
         """Offset of the first event that is left. Raises StreamReplaced."""
         head = tried(f"finding the first event of {self._stream}", self._head)
         if segment not in head:
-            raise self._replaced()
+            raise StreamReplaced.of(self._stream)
         return head[segment]
 
     def _look(self) -> None:
@@ -133,7 +130,7 @@ class PravegaConsumer(Consumer):
             return
         try:
             if self._ended and self._ended.keys() - self._head().keys():
-                raise self._replaced()
+                raise StreamReplaced.of(self._stream)
             if self._membership.look():
                 self._read_what_is_held()
         except Unreachable as error:

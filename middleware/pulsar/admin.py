@@ -9,7 +9,7 @@ from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import RAW
 from middleware import membership
-from middleware.admin import Admin
+from middleware.admin import Admin, await_answer
 from middleware.data import Position
 from middleware.errors import Unreachable
 from middleware.group import Group
@@ -18,7 +18,6 @@ from middleware.pulsar.data import PulsarData
 from middleware.pulsar.journal import journal_durability
 from middleware.pulsar.rest import Refused
 
-PAUSE_SECONDS = 0.2
 CREATE_ATTEMPTS, CREATE_PAUSE_SECONDS = 4, 3.0
 """A broker that has just started on busy cores may take longer than one call, and goes on with it at the next. One that
 has no bookie for some seconds refuses at once."""
@@ -34,16 +33,8 @@ class PulsarAdmin(Admin):
         self._data, self._streams, self._groups = data, data.streams, data.groups
 
     def wait_until_ready(self, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
-        while True:
-            try:
-                self._streams.make_namespace(self._settings.namespace)
-                return
-            except (Unreachable, Refused) as error:
-                if time.monotonic() > deadline:
-                    raise Unreachable(f"Pulsar at {self._connection.service} was not ready within {timeout:.0f} s: "
-                                      f"{error}") from error
-            time.sleep(PAUSE_SECONDS)
+        await_answer(f"Pulsar at {self._connection.service}",
+                     lambda: self._streams.make_namespace(self._settings.namespace), timeout, (Unreachable, Refused))
 
     def create_stream(self, stream: str, partitions: int) -> None:
         for attempt in range(1, CREATE_ATTEMPTS + 1):

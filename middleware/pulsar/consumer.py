@@ -68,7 +68,7 @@ class PulsarConsumer(Consumer):
 
     def has_reached(self, end: Position) -> bool:
         if end.life != self._described.life:
-            raise self._replaced()
+            raise StreamReplaced.of(self._stream)
         if end.offsets.keys() - self._membership.group.offsets.keys():
             return False  # of partitions that were added nobody reads yet
         return all(reader.at >= end.offsets.get(partition, 0) for partition, reader in self._readers.items())
@@ -172,7 +172,7 @@ class PulsarConsumer(Consumer):
         """Raises StreamReplaced, UnknownStream or Unreachable."""
         described = self._streams.describe(self._stream)
         if described.life != self._described.life:
-            raise self._replaced()
+            raise StreamReplaced.of(self._stream)
         self._described = described
 
     def _read_what_is_held(self) -> None:
@@ -192,6 +192,3 @@ class PulsarConsumer(Consumer):
         """The client would keep their readers and producers until it is closed itself."""
         for record in self._records:
             record.close()
-
-    def _replaced(self) -> StreamReplaced:
-        return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")

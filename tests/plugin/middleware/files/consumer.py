@@ -50,7 +50,7 @@ class FilesConsumer(Consumer):
 
     def has_reached(self, end: Position) -> bool:
         if end.life != self._life:
-            raise self._replaced()
+            raise StreamReplaced.of(self._stream)
         offsets = self._asked("offsets")
         return offsets is not None and all(offset >= end.offsets.get(at, 0) for at, offset in offsets.items())
 
@@ -78,7 +78,7 @@ class FilesConsumer(Consumer):
         """The answer; None where the server is away, which is borne for a while. Raises MiddlewareError."""
         try:
             if self._away_since and self._join("committed") != self._life:
-                raise self._replaced()
+                raise StreamReplaced.of(self._stream)
             answer = self._connection.ask(request, *arguments)
         except Unreachable as error:
             now = time.monotonic()
@@ -90,6 +90,3 @@ class FilesConsumer(Consumer):
             return None
         self._away_since = None
         return answer
-
-    def _replaced(self) -> StreamReplaced:
-        return StreamReplaced(f"{self._stream} was deleted and made anew: what was read of the old one tells nothing")
