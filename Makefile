@@ -20,13 +20,13 @@ demo:  ## install, start, feed tweets (SOURCE=bluesky: live ones), print the pag
 	@exec .murmur/venv/bin/python -m cli.demo '$(SOURCE)'
 
 test:  ## install and run all checks but the long ones
-	@tests/run connector lint fast page counting server browser
+	@tests/run connector lint fast page counting whole server browser
 
 test-fast:  ## checks that need no servers
 	@tests/run lint fast page counting
 
 test-all:  ## all checks, with the long fault runs and the whole connector
-	@tests/run connector-all lint fast page counting server slow browser
+	@tests/run connector-all lint fast page counting whole server slow browser
 
 test-connector:  ## all checks of Spark's data source for Pravega, against a real server
 	@tests/run connector-all

@@ -7,9 +7,9 @@ is not complete is run again between the same offsets. `sources/0` holds where t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from common.storage import files
 from middleware.errors import MiddlewareError
@@ -37,6 +37,30 @@ def last_planned(folder: Path) -> Batch | None:
         return Batch(int(noted["conf"]["spark.sql.shuffle.partitions"]), int(noted["batchWatermarkMs"]))
     except (ValueError, LookupError, TypeError) as error:
         raise MiddlewareError(f"{folder}/offsets/{last} does not tell of its batch: {error}") from error
+
+
+class SourceOffset(NamedTuple):
+    """The offset of the sources that have spark_common/, `{"life":"…","next":[17,4]}`: what tells the stream from a
+    later one of its name, and of each partition the first event that is not read yet."""
+
+    life: str
+    next: Sequence[int]
+
+    @classmethod
+    def parse(cls, stream: str, text: str) -> Self:
+        """Raises MiddlewareError for a text that is none."""
+        try:
+            found = json.loads(text)
+            return cls(str(found["life"]), [int(offset) for offset in found["next"]])
+        except (ValueError, TypeError, LookupError) as error:
+            raise MiddlewareError(f"not an offset of {stream} in a checkpoint: {text[:200]}") from error
+
+    def text(self) -> str:
+        return json.dumps({"life": self.life, "next": list(self.next)}, separators=(",", ":"), ensure_ascii=False)
+
+    def of(self, life: str) -> Sequence[int]:
+        """`next` in the stream that lives now: before its first event, where it was made after this one."""
+        return self.next if self.life == life else [-1] * len(self.next)
 
 
 class Checkpoint:

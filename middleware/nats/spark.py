@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-
 from common.settings import Settings
+from middleware.checkpoint import SourceOffset
 from middleware.data import Position
-from middleware.errors import MiddlewareError
 from middleware.nats.connection import Connection
 from middleware.nats.consumer import life
 from middleware.nats.streams import Streams
@@ -45,12 +43,9 @@ class NatsSpark(SparkStreams):
         )
 
     def position(self, stream: str, source_offset: str) -> Position:
-        try:
-            offsets = {int(partition): int(next_) - 1 for partition, next_ in json.loads(source_offset).items()}
-        except (ValueError, TypeError, AttributeError) as error:
-            raise MiddlewareError(f"not an offset of {stream} in a checkpoint: {source_offset[:200]}") from error
-        return Position(stream, life(Streams(self._settings, self._connection).partitions(stream)), offsets)
+        now = life(Streams(self._settings, self._connection).partitions(stream))
+        found = SourceOffset.parse(stream, source_offset).of(now)
+        return Position(stream, now, {partition: following - 1 for partition, following in enumerate(found)})
 
     def offset(self, position: Position) -> str:
-        return json.dumps({str(partition): offset + 1 for partition, offset in sorted(position.offsets.items())},
-                          separators=(",", ":"))
+        return SourceOffset(position.life, [offset + 1 for _, offset in sorted(position.offsets.items())]).text()

@@ -11,11 +11,9 @@ middleware/partitioning.py; an entry has 4,095 events at most.
 
 from __future__ import annotations
 
-import json
-
 from common.settings import Settings
+from middleware.checkpoint import SourceOffset
 from middleware.data import Position
-from middleware.errors import MiddlewareError
 from middleware.pulsar.connection import Connection
 from middleware.pulsar.streams import Streams
 from middleware.spark import SparkBinding, SparkStreams
@@ -25,7 +23,7 @@ BATCH_EVENTS = 100_000
 
 
 class PulsarSpark(SparkStreams):
-    """Spark's offset is ours, of the first event that is not read, as a JSON object by partition."""
+    """Spark's offset is ours, of the first event that is not read; a stream's life is its first partition's origin."""
 
     def __init__(self, settings: Settings, connection: Connection, streams: Streams) -> None:
         self._settings, self._connection, self._streams = settings, connection, streams
@@ -51,12 +49,10 @@ class PulsarSpark(SparkStreams):
         )
 
     def position(self, stream: str, source_offset: str) -> Position:
-        try:
-            offsets = {int(partition): int(offset) for partition, offset in json.loads(source_offset).items()}
-        except (ValueError, TypeError, AttributeError) as error:
-            raise MiddlewareError(f"not an offset of {stream} in a checkpoint: {source_offset[:200]}") from error
-        return Position(stream, self._streams.describe(stream).life, offsets)
+        now = self._streams.describe(stream)
+        found = SourceOffset.parse(stream, source_offset).of(str(now.origins[0]))
+        return Position(stream, now.life, dict(enumerate(found)))
 
     def offset(self, position: Position) -> str:
-        return json.dumps({str(partition): offset for partition, offset in sorted(position.offsets.items())},
-                          separators=(",", ":"))
+        life = str(self._streams.describe(position.stream).origins[0])
+        return SourceOffset(life, [offset for _, offset in sorted(position.offsets.items())]).text()

@@ -42,6 +42,7 @@ def syncs(servers: Servers, stream: str, folder: Path) -> tuple[Durability | Non
         return middleware.admin.durability_in_force(), count_syncs(pid, folder, load)
 
 
+@pytest.mark.slow
 def test_in_class_fsync_every_event_is_synced_before_it_is_acknowledged(
     middleware: Middleware, stream: str, servers: Servers, tmp_path: Path
 ) -> None:

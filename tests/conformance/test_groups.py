@@ -129,6 +129,7 @@ def spread(middleware: Middleware, stream: str) -> list[bytes]:
     return numbered(0, 20)
 
 
+@pytest.mark.slow
 def test_who_stood_still_is_told_that_others_have_its_share(
     middleware: Middleware, stream: str, servers: Servers
 ) -> None:
@@ -147,6 +148,7 @@ def test_who_stood_still_is_told_that_others_have_its_share(
 STANDSTILL_S = 15
 
 
+@pytest.mark.slow
 @pytest.mark.only("kafka", "pravega", "pulsar")
 def test_who_takes_its_time_keeps_its_share(middleware: Middleware, stream: str, servers: Servers) -> None:
     """Longer than a member may be silent: otherwise members that wait for the same server would never commit."""

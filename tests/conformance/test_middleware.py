@@ -148,6 +148,7 @@ def test_polling_without_commits_reads_on(middleware: Middleware, stream: str) -
         assert read(consumer, 500, commit=False) == numbered(500, 500)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "restart"])
 def test_a_server_that_ends_loses_nothing_acknowledged(
     middleware: Middleware, stream: str, servers: Servers, how: str

@@ -70,6 +70,7 @@ def test_a_member_is_told_that_retention_was_faster(middleware: Middleware, stre
     assert [number(event) for event in events] == [*range(len(events))]
 
 
+@pytest.mark.slow
 def test_who_reads_from_the_head_goes_on_behind_retention(
     middleware: Middleware, stream: str, servers: Servers
 ) -> None:
@@ -88,6 +89,7 @@ def test_who_reads_from_the_head_goes_on_behind_retention(
     assert last == -1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overtaken", [0, 1])
 def test_of_other_partitions_nothing_is_skipped(
     middleware: Middleware, stream: str, servers: Servers, overtaken: int

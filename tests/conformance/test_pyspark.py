@@ -12,7 +12,7 @@ import pytest
 from tests.conformance.servers import Servers
 from tests.stack import ROOT
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 JAR = "pravega-connectors-spark-4.1_2.13.jar"
 

@@ -207,3 +207,22 @@ def test_spark_keeps_a_position_as_a_text(bounded: Middleware, stream: str) -> N
     read(bounded, stream, 10)
     committed = position(bounded, stream)
     assert bounded.spark.position(stream, bounded.spark.offset(committed)) == committed
+
+
+@pytest.mark.only("pravega", "nats", "pulsar")
+def test_a_place_of_spark_in_a_stream_that_was_made_anew_lies_before_it(
+    bounded: Middleware, stream: str, servers: Servers
+) -> None:
+    """However far the new one has grown."""
+    publish(bounded, stream, 0, 10)
+    read(bounded, stream, 10)
+    noted = bounded.spark.offset(position(bounded, stream))
+    servers.operator().delete(stream)
+    bounded.admin.create_stream(stream, 2)
+    publish(bounded, stream, 0, 100)
+    head = bounded.data.head(stream)
+    stands = bounded.spark.position(stream, noted)
+    assert stands.lies_before(head)
+    assert (bounded.admin.retention_used(stream, stands) or 0) >= 1
+    moved = bounded.spark.position(stream, bounded.spark.offset(stands.moved_to(head)))
+    assert moved.offsets == head.offsets

@@ -89,6 +89,7 @@ def test_a_killed_process_comes_back(stack: Stack):
     assert stack.get("pipeline")["middleware"] == stack.settings().middleware
 
 
+@pytest.mark.slow
 def test_everything_comes_back_with_its_data_after_everything_was_killed(servers: Stack):
     settings = servers.settings()
     events = [f'{{"n": {n}}}'.encode() for n in range(500)]

@@ -17,15 +17,12 @@ from deploy.local.middlewares import deployment
 from middleware.registry import connect, registry
 from tests.stack import ROOT, Stack, eventually
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.slow]
 
 PROMISED_SECONDS = 10.0
 
 
-DEFAULT, *OTHERS = registry()
-
-
-@pytest.fixture(params=[DEFAULT, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
+@pytest.fixture(params=registry())
 def stopped(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """An instance that does not run yet."""
     instance = Stack("test-stopping", MURMUR_MIDDLEWARE=request.param)
@@ -77,7 +74,6 @@ def settings_exist(instance: Stack) -> bool:
     return (ROOT / ".murmur" / "instances" / instance.instance / "settings.json").exists()
 
 
-@pytest.mark.slow
 def test_while_the_stream_store_does_not_answer_and_without_loss(stopped: Stack) -> None:
     stopped.murmur("up", "--servers-only", timeout=240)
     with connect(stopped.settings()) as middleware, middleware.data.producer(RAW) as producer:

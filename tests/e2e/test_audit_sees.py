@@ -22,7 +22,7 @@ from search.index import Index
 from search.milvus_rows import IndexRows
 from tests.stack import Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.every_middleware]
 
 RUN = "repeats"
 
@@ -69,7 +69,6 @@ def inject(middleware: Middleware, stream: str, event: bytes) -> None:
         producer.flush()
 
 
-@pytest.mark.slow
 def test_in_the_index(stack: Stack, settings: Settings) -> None:
     (row,) = stack.rows("SELECT tweet_id, position, lang, created_at_us FROM tweets WHERE run = ? LIMIT 1", RUN)
     tweet_id, position, lang, created_at_us = row
@@ -113,7 +112,6 @@ def counts(middleware: Middleware) -> list[dict]:
     return list(last.values())
 
 
-@pytest.mark.slow
 def test_the_groups_of_an_audit_that_was_killed_go_with_another(
     stack: Stack, settings: Settings, middleware: Middleware
 ) -> None:

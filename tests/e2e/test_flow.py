@@ -206,6 +206,7 @@ def batches(stack: Stack, query: str) -> dict[int, float]:
     return {number: ended[number] - begun[number] for number in begun.keys() & ended.keys()}
 
 
+@pytest.mark.slow
 def test_a_micro_batch_is_counted_in_one(stack: Stack) -> None:
     queries = ("enrich", "trending")
     before = {query: max(batches(stack, query), default=0) for query in queries}

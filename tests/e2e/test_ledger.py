@@ -22,9 +22,7 @@ from search.index import Index
 from search.milvus_rows import IndexRows
 from tests.stack import Stack, eventually
 
-DEFAULT, *OTHERS = registry()
-
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
 
 TWEETS = 2000
 STAGES = ("enriched", "ranked", "stored", "indexed")
@@ -36,7 +34,7 @@ Told = dict[tuple[str, str], int]
 """(stage, figure) → what it shows, where that is not 0."""
 
 
-@pytest.fixture(scope="module", params=[DEFAULT, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)])
+@pytest.fixture(scope="module", params=registry())
 def own(request: pytest.FixtureRequest) -> Iterator[Stack]:
     """Of its own: other tests leave differences behind."""
     instance = Stack("test-ledger", MURMUR_MIDDLEWARE=request.param)

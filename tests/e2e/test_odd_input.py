@@ -20,7 +20,9 @@ from spark_jobs.accept_or_reject import Rules, enrich_event
 from tests.odd import payloads
 from tests.stack import FUZZ_SECONDS, Stack
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(900 + FUZZ_SECONDS), pytest.mark.every_middleware]
+pytestmark = [
+    pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900 + FUZZ_SECONDS), pytest.mark.every_middleware
+]
 
 SAMPLE, SAMPLE_SEED = 200, 20261124
 TWEETS_PER_PUSH = 100
@@ -43,7 +45,6 @@ def test_a_sample_of_odd_tweets_comes_through_as_the_rules_say(stack: Stack, tmp
     assert pids(stack) == before
 
 
-@pytest.mark.slow
 def test_odd_tweets_for_long_stop_nothing(stack: Stack) -> None:
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")

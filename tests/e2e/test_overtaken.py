@@ -23,7 +23,7 @@ from spark_jobs.accept_or_reject import Rules, enrich_event
 from tests.conformance.servers import operator
 from tests.stack import Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600), pytest.mark.every_middleware]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600), pytest.mark.every_middleware]
 
 TWEETS, GONE = 300, 120
 BEHIND = {"search-consumer": ("stored", "indexed"), "enrich": ("enriched",)}
@@ -134,7 +134,7 @@ def audited(stack: Stack, run: str) -> dict[str, dict]:
 
 @pytest.mark.parametrize(("reader", "process", "stream"), [
     ("search-consumer", "search", ENRICHED),
-    pytest.param("enrich", "spark", RAW, marks=pytest.mark.slow),
+    ("enrich", "spark", RAW),
 ])
 def test_it_stands_until_the_loss_is_accepted(
     stack: Stack, middleware: Middleware, reader: str, process: str, stream: str
@@ -162,7 +162,6 @@ def test_it_stands_until_the_loss_is_accepted(
     assert {stages[stage]["lost_to_retention"] for stage in BEHIND[reader]} == {GONE}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("reader", "process", "stream"), [
     ("trending", "spark", ENRICHED),
     ("trending-consumer", "trending", HASHTAG_COUNTS),

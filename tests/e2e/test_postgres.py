@@ -10,7 +10,7 @@ import pytest
 from tests.search.servers import postgres_server
 from tests.stack import ROOT, Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(600)]
 
 INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 PASSWORD = "nobody-may-see-this"

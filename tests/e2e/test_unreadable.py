@@ -15,7 +15,7 @@ from middleware.registry import connect
 from middleware.reread import reread
 from tests.stack import Stack, eventually
 
-pytestmark = [pytest.mark.server, pytest.mark.timeout(300), pytest.mark.every_middleware]
+pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.every_middleware]
 
 RUN, GROUP = "unreadable", "test-unreadable"
 RATE, TWEETS = 400, 3200

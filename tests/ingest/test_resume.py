@@ -44,6 +44,7 @@ def assert_each_once(servers: Servers, run: str, count: int) -> list[dict]:
     return events
 
 
+@pytest.mark.slow
 def test_a_synthetic_run_goes_on_to_its_limit(servers: Servers) -> None:
     kill_at(servers, "killed", 1500, "--source", "synthetic", "--rate", "1000", "--limit", "4000")
     assert servers.ingest("--resume")["acknowledged"] == 4000
@@ -61,6 +62,7 @@ def test_a_run_killed_twice(servers: Servers) -> None:
     assert_each_once(servers, "twice", 3000)
 
 
+@pytest.mark.slow
 def test_a_replay_goes_on_behind_the_lines_done(servers: Servers, tmp_path: Path) -> None:
     file = tmp_path / "tweets.jsonl.gz"
     lines = [b'{"data":{"id":"%d","text":"t"}}' % n if n % 10 else b"bad %d" % n for n in range(3000)]
@@ -73,6 +75,7 @@ def test_a_replay_goes_on_behind_the_lines_done(servers: Servers, tmp_path: Path
         str(n) if n % 10 else None for n in range(3000)]
 
 
+@pytest.mark.slow
 def test_what_was_not_archived_is_not_missed_and_what_was_published_not_repeated(servers: Servers) -> None:
     """The manifest forgot what was acknowledged last: those events are in the stream already."""
     kill_at(servers, "forgetful", 1000, "--source", "synthetic", "--rate", "1000", "--limit", "2000")
@@ -99,6 +102,7 @@ def test_a_run_that_lives_is_left_alone(servers: Servers) -> None:
     assert "alive" in output
 
 
+@pytest.mark.slow
 def test_a_server_killed_meanwhile_is_waited_for(servers: Servers) -> None:
     ingester = servers.start("ingest", "--source", "synthetic", "--rate", "1000", "--limit", "4000", "--run", "outage")
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from common.storage import files
-from middleware.checkpoint import Batch, Checkpoint, last_planned
+from middleware.checkpoint import Batch, Checkpoint, SourceOffset, last_planned
 from middleware.errors import MiddlewareError
 
 INITIAL = ("0", "\0v1\n")
@@ -104,3 +104,20 @@ def test_what_it_does_not_know_it_does_not_touch(folder, content):
     with pytest.raises(MiddlewareError, match="offsets/0"):
         Checkpoint(folder, INITIAL).move(str.upper)
     assert (folder / "offsets" / "0").read_text() == content
+
+
+def test_an_offset_is_read_as_it_is_written():
+    offset = SourceOffset('2026-"ß', [17, 0, 1 << 45])
+    assert offset.text() == '{"life":"2026-\\"ß","next":[17,0,35184372088832]}'
+    assert SourceOffset.parse("s", offset.text()) == offset
+
+
+def test_an_offset_of_a_stream_that_is_no_more_lies_before_the_new_one():
+    assert SourceOffset("1", [17, 4]).of("1") == [17, 4]
+    assert SourceOffset("1", [17, 4]).of("2") == [-1, -1]
+
+
+@pytest.mark.parametrize("text", ["", "17", '{"0":17}', '{"life":"1"}', '{"life":"1","next":7}', '{"next":["x"]}'])
+def test_what_is_no_offset_is_an_error(text):
+    with pytest.raises(MiddlewareError, match="not an offset of s in a checkpoint"):
+        SourceOffset.parse("s", text)

@@ -48,6 +48,7 @@ def answers(client: redis.Redis) -> bool:
 
 
 @pytest.mark.server
+@pytest.mark.slow
 def test_each_batch_is_recorded_once_with_its_reasons(spark: SparkSession, tmp_path: Path, redis_address: str):
     telemetry = StageTelemetry(redis_address, "test:", "enriched", "spark")
     listener = EnrichTelemetry(telemetry)

@@ -18,12 +18,10 @@ import java.util.List;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Scopes and streams through SQL and through what PySpark and Scala make of it. */
-@Tag("core")
 class CatalogTest extends CatalogsTest {
     @TempDir
     Path checkpoint;

@@ -15,12 +15,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Scopes and streams that do not exist when they are read or written. */
-@Tag("core")
 class CreatedStreamTest extends SparkTest {
     @TempDir
     Path checkpoint;

@@ -14,12 +14,10 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tables of Spark's own catalog, which are names for streams with options. */
-@Tag("core")
 class SessionTableTest extends SparkTest {
     @TempDir
     Path checkpoint;

@@ -77,10 +77,17 @@ final class EventMicroBatchStream<S>
         PartitionOffsets from = PartitionOffsets.of(start);
         List<S> now = statesNow(from);
         PartitionOffsets present = reads().present(from, now);
-        PartitionOffsets target = end == null ? reads().latest(now) : end;
-        PartitionOffsets next = reads().limited(present, target, now, rows(limit));
+        PartitionOffsets next = reads().limited(present, target(present, now), now, rows(limit));
         idle = next.equals(present) && present.equals(from);
         return idle ? start : next;
+    }
+
+    /** Of a stream that was created anew nothing is read by a query that ends where the old one did. */
+    private PartitionOffsets target(PartitionOffsets present, List<S> now) {
+        if (end == null) {
+            return reads().latest(now);
+        }
+        return end.isOfSameLife(present) ? end : present;
     }
 
     private static long rows(ReadLimit limit) {

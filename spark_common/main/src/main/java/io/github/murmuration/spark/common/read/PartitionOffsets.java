@@ -5,17 +5,20 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.util.Arrays;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.apache.spark.sql.connector.read.streaming.Offset;
 
-/** For each partition the offset of the first event that is not read yet, as JSON {@code {"0":17,"1":4}}. */
+/**
+ * For each partition of a stream the offset of the first event that is not read yet, as JSON
+ * {@code {"life":"…","next":[17,4]}}. The life tells the stream from a later one of its name.
+ */
 public final class PartitionOffsets extends Offset {
     private static final ObjectMapper JSON = new ObjectMapper();
 
+    private final String life;
     private final long[] next;
 
-    public PartitionOffsets(long[] next) {
+    public PartitionOffsets(String life, long[] next) {
+        this.life = life;
         this.next = next.clone();
     }
 
@@ -26,19 +29,26 @@ public final class PartitionOffsets extends Offset {
     /** @throws IllegalArgumentException if it is no offset of this source */
     public static PartitionOffsets fromJson(String json) {
         try {
-            JsonNode values = JSON.readTree(json);
+            JsonNode value = JSON.readTree(json);
+            JsonNode life = value.path("life");
+            JsonNode values = value.path("next");
             long[] next = new long[values.size()];
-            for (int partition = 0; partition < next.length; partition++) {
-                JsonNode value = values.path(Integer.toString(partition));
-                if (!value.canConvertToLong()) {
-                    throw new IllegalArgumentException("no offset of a stream: " + json);
-                }
-                next[partition] = value.longValue();
+            boolean isOne = life.isTextual() && values.isArray();
+            for (int partition = 0; isOne && partition < next.length; partition++) {
+                isOne = values.get(partition).canConvertToLong();
+                next[partition] = values.get(partition).longValue();
             }
-            return new PartitionOffsets(next);
+            if (!isOne) {
+                throw new IllegalArgumentException("no offset of a stream: " + json);
+            }
+            return new PartitionOffsets(life.textValue(), next);
         } catch (JsonProcessingException wrong) {
             throw new IllegalArgumentException("no offset of a stream: " + json, wrong);
         }
+    }
+
+    public String life() {
+        return life;
     }
 
     public int partitions() {
@@ -54,19 +64,31 @@ public final class PartitionOffsets extends Offset {
         return next.clone();
     }
 
+    /** Others of the same stream. */
+    public PartitionOffsets with(long[] others) {
+        return new PartitionOffsets(life, others);
+    }
+
+    public boolean isOfSameLife(PartitionOffsets other) {
+        return life.equals(other.life);
+    }
+
     @Override
     public String json() {
-        return IntStream.range(0, next.length).mapToObj(partition -> "\"" + partition + "\":" + next[partition])
-                .collect(Collectors.joining(",", "{", "}"));
+        try {
+            return JSON.writeValueAsString(JSON.createObjectNode().put("life", life).putPOJO("next", next));
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException(impossible);
+        }
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof PartitionOffsets offset && Arrays.equals(next, offset.next);
+        return other instanceof PartitionOffsets offset && isOfSameLife(offset) && Arrays.equals(next, offset.next);
     }
 
     @Override
     public int hashCode() {
-        return Arrays.hashCode(next);
+        return 31 * life.hashCode() + Arrays.hashCode(next);
     }
 }

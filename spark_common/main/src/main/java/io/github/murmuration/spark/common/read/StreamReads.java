@@ -27,7 +27,7 @@ public interface StreamReads<S> extends AutoCloseable {
 
     PartitionOffsets latest(List<S> states);
 
-    /** Where to read on after {@code read}: there, unless that is lost. */
+    /** Where to read on after {@code read}: there, unless that is lost, as all is of a stream that was created anew. */
     PartitionOffsets present(PartitionOffsets read, List<S> states);
 
     /** Up to where about {@code limit} events before {@code target} are read. */

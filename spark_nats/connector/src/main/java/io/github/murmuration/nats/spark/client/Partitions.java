@@ -69,8 +69,8 @@ public final class Partitions {
 
     private static PartitionState stateIn(JsonValue info) {
         JsonValue state = JsonValueUtils.readObject(info, "state");
-        return PartitionState.of(
-                JsonValueUtils.readLong(state, "first_seq", 0), JsonValueUtils.readLong(state, "last_seq", 0));
+        return PartitionState.of(JsonValueUtils.readLong(state, "first_seq", 0),
+                JsonValueUtils.readLong(state, "last_seq", 0), JsonValueUtils.readString(info, "created", ""));
     }
 
     private static List<Optional<PartitionState>> some(

@@ -16,10 +16,14 @@ record DataLoss(boolean fails) implements Serializable {
                 + " events are gone, by retention, purge or deletion");
     }
 
+    void createdAnew(String stream) {
+        happened(stream + " was deleted and created anew: what was not read of the old stream is gone");
+    }
+
     /** A stream ends before the event that comes next. */
     void replaced(String partition, long wanted, long end) {
         happened(partition, wanted, "found the stream's end at " + end + ": at least " + (wanted - end)
-                + " events are gone; the stream was deleted and created anew, or restored from an older state");
+                + " events are gone; it was created anew or restored from an older state");
     }
 
     void missing(String partition, long wanted) {
@@ -27,7 +31,11 @@ record DataLoss(boolean fails) implements Serializable {
     }
 
     private void happened(String partition, long wanted, String what) {
-        String text = "NATS_DATA_LOSS: in " + partition + " wanted sequence " + wanted + ", " + what;
+        happened("in " + partition + " wanted sequence " + wanted + ", " + what);
+    }
+
+    private void happened(String what) {
+        String text = "NATS_DATA_LOSS: " + what;
         if (fails) {
             throw new NatsException(text + ". With the option fail_on_data_loss=false the query goes on without them");
         }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import org.apache.spark.sql.connector.read.InputPartition;
 
 /** What of a stream is to be read, and whether it is still there. */
@@ -44,40 +45,52 @@ final class NatsReads implements StreamReads<PartitionState> {
         }
     }
 
-    /** One for each partition; one that is gone is data loss, and counts as empty and new. */
+    /** One for each partition, also of those that came; one that is gone is data loss, and counts as empty and new. */
     @Override
     public List<PartitionState> states(PartitionOffsets read) {
-        List<Optional<PartitionState>> found =
-                Partitions.states(connection, stream, Math.max(partitions, read == null ? 0 : read.partitions()));
+        int known = Math.max(partitions, read == null ? 0 : read.partitions());
+        List<Optional<PartitionState>> found = Partitions.states(connection, stream, known + 1);
+        while (found.get(found.size() - 1).isPresent()) {
+            found = Partitions.states(connection, stream, 2 * found.size());
+        }
         List<PartitionState> states = new ArrayList<>();
-        for (int partition = 0; partition < found.size(); partition++) {
+        for (int partition = 0; partition < known || found.get(partition).isPresent(); partition++) {
             if (found.get(partition).isEmpty()) {
                 dataLoss.missing(stream.partition(partition), read == null ? 1 : read.next(partition, 1));
             }
-            states.add(found.get(partition).orElse(new PartitionState(1, 0)));
+            states.add(found.get(partition).orElse(new PartitionState(1, 0, "")));
         }
         return states;
     }
 
     @Override
     public PartitionOffsets earliest(List<PartitionState> states) {
-        return new PartitionOffsets(states.stream().mapToLong(PartitionState::first).toArray());
+        return offsets(states, PartitionState::first);
     }
 
     @Override
     public PartitionOffsets latest(List<PartitionState> states) {
-        return new PartitionOffsets(states.stream().mapToLong(PartitionState::end).toArray());
+        return offsets(states, PartitionState::end);
     }
 
-    /** Where to read on after {@code read}: there, unless that is lost. */
+    /** A stream lives as long as its first partition. */
+    private static PartitionOffsets offsets(List<PartitionState> states, ToLongFunction<PartitionState> of) {
+        return new PartitionOffsets(states.get(0).created(), states.stream().mapToLong(of).toArray());
+    }
+
     @Override
     public PartitionOffsets present(PartitionOffsets read, List<PartitionState> states) {
+        PartitionOffsets earliest = earliest(states);
+        if (!read.isOfSameLife(earliest)) {
+            dataLoss.createdAnew(stream.toString());
+            return earliest;
+        }
         long[] next = new long[states.size()];
         for (int partition = 0; partition < next.length; partition++) {
             PartitionState state = states.get(partition);
             next[partition] = present(partition, read.next(partition, state.first()), state);
         }
-        return new PartitionOffsets(next);
+        return read.with(next);
     }
 
     private long present(int partition, long wanted, PartitionState state) {
@@ -104,21 +117,24 @@ final class NatsReads implements StreamReads<PartitionState> {
         for (int partition = 0; partition < next.length; partition++) {
             next[partition] += shares[partition];
         }
-        return new PartitionOffsets(next);
+        return from.with(next);
     }
 
-    /**
-     * What lies between two offsets. An end before its start is that of a stream that was created anew, which then
-     * begins with its first event.
-     */
+    /** What lies between two offsets: of a stream that was created anew in between, from its first event on. */
     @Override
     public InputPartition[] slices(PartitionOffsets from, PartitionOffsets to) {
         List<PartitionState> states = states(to);
         List<InputPartition> slices = new ArrayList<>();
+        PartitionOffsets earliest = earliest(states);
+        if (!to.isOfSameLife(earliest)) {
+            dataLoss.createdAnew(stream.toString());
+            return new InputPartition[0];
+        }
+        PartitionOffsets begin = from.isOfSameLife(to) ? from : earliest;
         for (int partition = 0; partition < to.partitions(); partition++) {
             PartitionState state = states.get(partition);
             long end = to.next(partition, 0);
-            long start = from.next(partition, state.first());
+            long start = begin.next(partition, state.first());
             if (start == end) {
                 continue;
             }

@@ -11,12 +11,10 @@ import java.sql.Timestamp;
 import java.util.List;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** So many events that a consumer pulls them. */
-@Tag("core")
 class ManyEventsTest extends SparkTest {
     /** Number of a server of its own. */
     private static final int LARGE_EVENTS = 7;

@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Spark repeats an epoch, as after a driver that died before the checkpoint told of its end. */
-@Tag("core")
 class RepeatedEpochTest extends SparkTest {
     @TempDir
     Path folder;
@@ -50,6 +49,7 @@ class RepeatedEpochTest extends SparkTest {
     }
 
     @Test
+    @Tag("core")
     void isWrittenOnce() throws Exception {
         forget(1);
         run(query());
@@ -60,6 +60,7 @@ class RepeatedEpochTest extends SparkTest {
     }
 
     @Test
+    @Tag("core")
     void whatIsMissingIsWritten() throws Exception {
         nats().purge(target, 0, nats().state(target, 0).getLastSequence() + 1);
         nats().purge(target, 1, nats().state(target, 1).getLastSequence() + 1);
@@ -121,6 +122,7 @@ class RepeatedEpochTest extends SparkTest {
     }
 
     @Test
+    @Tag("core")
     void aCheckpointThatWasSetBackWritesNothingTwice() throws Exception {
         setBackByTwo();
         run(query().option("on_unknown_epoch", "skip"));

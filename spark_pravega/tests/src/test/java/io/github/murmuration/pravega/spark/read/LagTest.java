@@ -12,12 +12,10 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.Trigger;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The lag that a source reports: what its stream holds beyond each batch. */
-@Tag("core")
 class LagTest extends SparkTest {
     /** "event-10" to "event-99", with the header. */
     private static final long EVENT_BYTES = 16;

@@ -11,14 +11,12 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Events above the 8 MiB that Pravega writes in one piece, and around that size. */
-@Tag("core")
 class LargeEventTest extends SparkTest {
     private static final List<Integer> LENGTHS = List.of(
             5, Serializer.MAX_EVENT_SIZE - 8, 20_000_000, Serializer.MAX_EVENT_SIZE, Serializer.MAX_EVENT_SIZE + 1,

@@ -14,14 +14,12 @@ import java.util.Map;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A source stream is deleted and created anew under its name, with events that no query has read. */
-@Tag("core")
 class ReplacedStreamTest extends SparkTest {
     @TempDir
     Path checkpoint;

@@ -9,12 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A query that ran with the official connector, in Spark 3.5, before. */
-@Tag("core")
 class MigrationTest extends SparkTest {
     private static final String QUERY = "{\"id\":\"5d9ea3f5-8c1b-4c5f-9f30-3c6a0a7d2f11\"}";
     private static final String SETTINGS = """

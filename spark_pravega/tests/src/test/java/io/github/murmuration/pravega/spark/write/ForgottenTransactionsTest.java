@@ -20,13 +20,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A driver dies between its commits and the mark of them, and comes back when Pravega has forgotten the commits. */
-@Tag("core")
 class ForgottenTransactionsTest extends SparkTest {
     @TempDir
     Path checkpoint;

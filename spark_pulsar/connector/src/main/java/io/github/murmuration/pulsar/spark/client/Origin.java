@@ -23,6 +23,11 @@ public record Origin(long ledger, long entry) implements Serializable {
         return Place.unpacked(offset + first());
     }
 
+    @Override
+    public String toString() {
+        return ledger + ":" + entry;
+    }
+
     private long first() {
         return new Place(ledger, entry + 1, 0).packed();
     }

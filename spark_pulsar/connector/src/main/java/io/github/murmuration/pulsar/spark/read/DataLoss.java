@@ -17,11 +17,14 @@ record DataLoss(boolean fails) implements Serializable {
                 + " entries (published batches of events) are gone, by retention or deletion");
     }
 
+    void createdAnew(String stream) {
+        happened(stream + " was deleted and created anew: what was not read of the old stream is gone");
+    }
+
     /** A partition ends before the event that comes next. */
     void replaced(String topic, long wanted, long end) {
         happened(topic, wanted, "found the partition's end at " + end
-                + ": at least 1 entry is gone; the stream was deleted and created anew, or restored from an older "
-                + "state");
+                + ": at least 1 entry is gone; it was created anew or restored from an older state");
     }
 
     void missing(String topic, long wanted) {
@@ -29,7 +32,11 @@ record DataLoss(boolean fails) implements Serializable {
     }
 
     private void happened(String topic, long wanted, String what) {
-        String text = SIGN + ": in " + topic + " wanted offset " + wanted + ", " + what;
+        happened("in " + topic + " wanted offset " + wanted + ", " + what);
+    }
+
+    private void happened(String what) {
+        String text = SIGN + ": " + what;
         if (fails) {
             throw new PulsarException(
                     text + ". With the option fail_on_data_loss=false the query goes on without them");

@@ -18,6 +18,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.connector.read.InputPartition;
 
@@ -86,23 +87,33 @@ final class PulsarReads implements StreamReads<PartitionState> {
 
     @Override
     public PartitionOffsets earliest(List<PartitionState> states) {
-        return new PartitionOffsets(states.stream().mapToLong(PartitionState::head).toArray());
+        return offsets(states, PartitionState::head);
     }
 
     @Override
     public PartitionOffsets latest(List<PartitionState> states) {
-        return new PartitionOffsets(states.stream().mapToLong(PartitionState::end).toArray());
+        return offsets(states, PartitionState::end);
     }
 
-    /** Where to read on after {@code read}: there, unless that is lost. */
+    /** A stream lives as long as its first partition, whose origin no other one has. */
+    private static PartitionOffsets offsets(List<PartitionState> states, ToLongFunction<PartitionState> of) {
+        String life = states.isEmpty() ? "" : states.get(0).origin().toString();
+        return new PartitionOffsets(life, states.stream().mapToLong(of).toArray());
+    }
+
     @Override
     public PartitionOffsets present(PartitionOffsets read, List<PartitionState> states) {
+        PartitionOffsets earliest = earliest(states);
+        if (!read.isOfSameLife(earliest)) {
+            dataLoss.createdAnew(stream.toString());
+            return earliest;
+        }
         long[] next = new long[states.size()];
         for (int partition = 0; partition < next.length; partition++) {
             PartitionState state = states.get(partition);
             next[partition] = present(partition, read.next(partition, state.head()), state);
         }
-        return new PartitionOffsets(next);
+        return read.with(next);
     }
 
     private long present(int partition, long wanted, PartitionState state) {
@@ -138,7 +149,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
                 long end = target(target, from, partition);
                 next[partition] = states.get(partition).hasEvents(next[partition], end) ? end : next[partition];
             }
-            return new PartitionOffsets(next);
+            return from.with(next);
         }
         long[] shares = ReadShares.of(limit, events(entries, perEntry));
         for (int partition = 0; partition < next.length; partition++) {
@@ -152,7 +163,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
                         : state.origin().offset(state.ledgers().after(start, taken));
             }
         }
-        return new PartitionOffsets(next);
+        return from.with(next);
     }
 
     /** Where a partition is to be read to; what came after a target was set has no place in it, and waits. */
@@ -196,10 +207,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
         return places.isEmpty() ? 1 : streams.eventsPerEntry(stream, partition, places);
     }
 
-    /**
-     * What lies between two offsets. An end before its start is that of a stream that was created anew, which then
-     * begins with its first event.
-     */
+    /** What lies between two offsets: of a stream that was created anew in between, from its first event on. */
     @Override
     public InputPartition[] slices(PartitionOffsets from, PartitionOffsets to) {
         List<PartitionState> states = states(from);
@@ -207,10 +215,16 @@ final class PulsarReads implements StreamReads<PartitionState> {
             dataLoss.missing(stream.topic(partition), to.next(partition, 0));
         }
         List<InputPartition> slices = new ArrayList<>();
+        PartitionOffsets earliest = earliest(states);
+        if (!to.isOfSameLife(earliest)) {
+            dataLoss.createdAnew(stream.toString());
+            return new InputPartition[0];
+        }
+        PartitionOffsets begin = from.isOfSameLife(to) ? from : earliest;
         for (int partition = 0; partition < Math.min(to.partitions(), states.size()); partition++) {
             PartitionState state = states.get(partition);
             long end = to.next(partition, 0);
-            long start = from.next(partition, state.head());
+            long start = begin.next(partition, state.head());
             if (start == end) {
                 continue;
             }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.pulsar.spark.testing.SparkTest;
 import io.github.murmuration.pulsar.spark.testing.TestPulsar;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.spark.rdd.RDD;
@@ -132,10 +133,37 @@ class DataLossTest extends SparkTest {
         pulsar().delete(source);
         pulsar().create(source, 2);
         pulsar().publish(source, 0, 100, 105, 5);
-        assertRefused(() -> run(query(true)), "PULSAR_DATA_LOSS: in " + TestPulsar.topic(source, 0));
+        assertRefused(() -> run(query(true)), source + " was deleted and created anew");
         run(query(false));
         List<Integer> numbers = numbers(target);
         assertEquals(range(100, 105), numbers.subList(20, numbers.size()));
+    }
+
+    /** Its offsets look like those of the old one. */
+    @Test
+    void aStreamThatWasCreatedAnewAndHasGrownBeyondIsNoticed() throws Exception {
+        pulsar().delete(source);
+        pulsar().create(source, 2);
+        pulsar().publish(source, 0, 100, 130, 5);
+        pulsar().publish(source, 1, 130, 160, 5);
+        assertRefused(() -> run(query(true)), source + " was deleted and created anew");
+        run(query(false));
+        List<Integer> numbers = numbers(target);
+        assertEquals(range(100, 160), numbers.subList(20, numbers.size()));
+    }
+
+    /** The batch was planned, and not done. */
+    @Test
+    void aStreamThatIsCreatedAnewInTheMiddleIsNoticed() throws Exception {
+        Files.delete(folder.resolve("commits/0"));
+        Files.deleteIfExists(folder.resolve("commits/.0.crc"));
+        pulsar().delete(source);
+        pulsar().create(source, 2);
+        pulsar().publish(source, 0, 100, 130, 5);
+        assertRefused(() -> run(query(true)), source + " was deleted and created anew");
+        run(query(false));
+        List<Integer> numbers = numbers(target);
+        assertEquals(range(100, 130), numbers.subList(20, numbers.size()));
     }
 
     @Test

@@ -43,8 +43,9 @@ class StreamingTest extends SparkTest {
         run(copy(readStream(source).load(), target, folder));
         assertEquals(range(0, 1000), numbers(target));
         assertTrue(Files.readAllLines(folder.resolve("offsets/0")).get(2)
-                .matches("\\{\"0\":\\d+,\"1\":\\d+,\"2\":\\d+}"));
-        assertEquals("{\"0\":0,\"1\":0,\"2\":0}", Files.readString(folder.resolve("sources/0/initial-offset")));
+                .matches("\\{\"life\":\"[^\"]+\",\"next\":\\[\\d+,\\d+,\\d+]}"));
+        assertTrue(Files.readString(folder.resolve("sources/0/initial-offset"))
+                .endsWith("\"next\":[0,0,0]}"));
     }
 
     /** Entries of equal size make the estimate exact. */
@@ -55,7 +56,7 @@ class StreamingTest extends SparkTest {
         pulsar().publish(source, 1, 700, 1000, 10);
         assertEquals(Collections.nCopies(10, 100L), rows(source, 100));
         StreamingQueryProgress first = progress(source, 100, folder.resolve("again"))[0];
-        assertEquals("{\"0\":" + (7 << 12) + ",\"1\":" + (3 << 12) + ",\"2\":0}", first.sources()[0].endOffset());
+        assertTrue(first.sources()[0].endOffset().endsWith("\"next\":[" + (7 << 12) + "," + (3 << 12) + ",0]}"));
         assertEquals("90", first.sources()[0].metrics().get("lagEntries"));
     }
 

@@ -12,13 +12,11 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.Row;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small epochs with keys for several segments: they are appended side by side. */
-@Tag("core")
 class KeyedEpochTest extends KeyedCopy {
     private static final List<EpochStep> APPENDED = List.of(EpochStep.WRITTEN, EpochStep.APPENDED);
 

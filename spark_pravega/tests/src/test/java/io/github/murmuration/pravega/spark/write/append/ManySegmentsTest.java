@@ -21,14 +21,12 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.apache.spark.sql.streaming.StreamingQuery;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Small epochs into more segments than there are connections, and into one where somebody else writes all the time. */
-@Tag("core")
 class ManySegmentsTest extends SparkTest {
     private static final long LIMIT_SECONDS = 60;
     private static final int ROWS_PER_EPOCH = 100;

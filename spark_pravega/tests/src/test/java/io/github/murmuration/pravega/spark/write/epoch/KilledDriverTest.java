@@ -39,7 +39,6 @@ class KilledDriverTest extends SparkTest {
     Path folder;
 
     @Test
-    @Tag("core")
     void nothingIsLostOrRepeatedWhenOneDriverAfterAnotherIsKilled() throws Exception {
         copyWithKills(List.of(Point.RECORDED, Point.PARTLY_COMMITTED, Point.COMMITTED), Target.SINK);
     }

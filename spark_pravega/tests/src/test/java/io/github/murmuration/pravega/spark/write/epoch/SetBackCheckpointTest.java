@@ -16,14 +16,12 @@ import java.time.Duration;
 import java.util.List;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryException;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A checkpoint is restored from an older copy: its next epochs hold other rows than the ones that are written. */
-@Tag("core")
 class SetBackCheckpointTest extends SparkTest {
     @TempDir
     Path folder;
