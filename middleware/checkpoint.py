@@ -7,9 +7,11 @@ is not complete is run again between the same offsets. `sources/0` holds where t
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Self
+
+import msgspec
 
 from common.storage import files
 from middleware.errors import MiddlewareError
@@ -39,26 +41,25 @@ def last_planned(folder: Path) -> Batch | None:
         raise MiddlewareError(f"{folder}/offsets/{last} does not tell of its batch: {error}") from error
 
 
-class SourceOffset(NamedTuple):
+class SourceOffset(msgspec.Struct, frozen=True):
     """The offset of the sources that have spark_common/, `{"life":"…","next":[17,4]}`: what tells the stream from a
     later one of its name, and of each partition the first event that is not read yet."""
 
     life: str
-    next: Sequence[int]
+    next: list[int]
 
     @classmethod
     def parse(cls, stream: str, text: str) -> Self:
         """Raises MiddlewareError for a text that is none."""
         try:
-            found = json.loads(text)
-            return cls(str(found["life"]), [int(offset) for offset in found["next"]])
-        except (ValueError, TypeError, LookupError) as error:
+            return msgspec.json.decode(text, type=cls)
+        except msgspec.MsgspecError as error:
             raise MiddlewareError(f"not an offset of {stream} in a checkpoint: {text[:200]}") from error
 
     def text(self) -> str:
-        return json.dumps({"life": self.life, "next": list(self.next)}, separators=(",", ":"), ensure_ascii=False)
+        return msgspec.json.encode(self).decode()
 
-    def of(self, life: str) -> Sequence[int]:
+    def of(self, life: str) -> list[int]:
         """`next` in the stream that lives now: before its first event, where it was made after this one."""
         return self.next if self.life == life else [-1] * len(self.next)
 

@@ -9,7 +9,7 @@ from typing import Any
 from common.settings import ADDRESSES, Settings
 from common.storage import files
 
-FORMAT = 9
+FORMAT = 10
 """Of everything below `state_dir`: counts up with each change that what was stored before cannot be read with."""
 
 FIXED = (

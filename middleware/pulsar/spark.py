@@ -23,7 +23,7 @@ BATCH_EVENTS = 100_000
 
 
 class PulsarSpark(SparkStreams):
-    """Spark's offset is ours, of the first event that is not read; a stream's life is its first partition's origin."""
+    """Spark's offset is ours, of the first event that is not read."""
 
     def __init__(self, settings: Settings, connection: Connection, streams: Streams) -> None:
         self._settings, self._connection, self._streams = settings, connection, streams
@@ -49,10 +49,8 @@ class PulsarSpark(SparkStreams):
         )
 
     def position(self, stream: str, source_offset: str) -> Position:
-        now = self._streams.describe(stream)
-        found = SourceOffset.parse(stream, source_offset).of(str(now.origins[0]))
-        return Position(stream, now.life, dict(enumerate(found)))
+        life = self._streams.describe(stream).life
+        return Position(stream, life, dict(enumerate(SourceOffset.parse(stream, source_offset).of(life))))
 
     def offset(self, position: Position) -> str:
-        life = str(self._streams.describe(position.stream).origins[0])
-        return SourceOffset(life, [offset for _, offset in sorted(position.offsets.items())]).text()
+        return SourceOffset(position.life, [offset for _, offset in sorted(position.offsets.items())]).text()

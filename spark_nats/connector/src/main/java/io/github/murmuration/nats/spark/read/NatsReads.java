@@ -15,16 +15,20 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import org.apache.spark.sql.connector.read.InputPartition;
 
 /** What of a stream is to be read, and whether it is still there. */
 final class NatsReads implements StreamReads<PartitionState> {
+    private static final long LOOK_BEHIND_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private final Leases.Lease<NatsConnection> lease;
     private final NatsConnection connection;
     private final EventStream stream;
     private final DataLoss dataLoss;
-    private final int partitions;
+    private int partitions;
+    private long lookedBehindAt;
 
     private NatsReads(Leases.Lease<NatsConnection> lease, EventStream stream, DataLoss dataLoss) {
         this.lease = lease;
@@ -32,6 +36,7 @@ final class NatsReads implements StreamReads<PartitionState> {
         this.dataLoss = dataLoss;
         connection = lease.connection();
         partitions = Partitions.all(connection, stream).size();
+        lookedBehindAt = System.nanoTime();
     }
 
     /** @throws io.github.murmuration.nats.spark.NatsException if there is no such stream */
@@ -45,22 +50,41 @@ final class NatsReads implements StreamReads<PartitionState> {
         }
     }
 
-    /** One for each partition, also of those that came; one that is gone is data loss, and counts as empty and new. */
+    /**
+     * One for each partition, also of those that came; one that is gone is data loss, and counts as empty and new. A
+     * stream that was created anew has its own.
+     */
     @Override
     public List<PartitionState> states(PartitionOffsets read) {
         int known = Math.max(partitions, read == null ? 0 : read.partitions());
+        List<Optional<PartitionState>> found = find(known);
+        int there = 0;
+        while (there < found.size() && found.get(there).isPresent()) {
+            there++;
+        }
+        boolean isAnother = read != null && there > 0 && !found.get(0).get().created().equals(read.life());
+        partitions = isAnother ? there : Math.max(known, there);
+        List<PartitionState> states = new ArrayList<>();
+        for (int partition = 0; partition < partitions; partition++) {
+            if (found.get(partition).isEmpty()) {
+                dataLoss.missing(stream.partition(partition), read == null ? 1 : read.next(partition, 1));
+            }
+            states.add(found.get(partition).orElse(new PartitionState(1, 0, read == null ? "" : read.life())));
+        }
+        return states;
+    }
+
+    /** Those that are known, and now and then what follows: each question about one that is not there is an error. */
+    private List<Optional<PartitionState>> find(int known) {
+        if (System.nanoTime() - lookedBehindAt < LOOK_BEHIND_NANOS) {
+            return Partitions.states(connection, stream, known);
+        }
         List<Optional<PartitionState>> found = Partitions.states(connection, stream, known + 1);
         while (found.get(found.size() - 1).isPresent()) {
             found = Partitions.states(connection, stream, 2 * found.size());
         }
-        List<PartitionState> states = new ArrayList<>();
-        for (int partition = 0; partition < known || found.get(partition).isPresent(); partition++) {
-            if (found.get(partition).isEmpty()) {
-                dataLoss.missing(stream.partition(partition), read == null ? 1 : read.next(partition, 1));
-            }
-            states.add(found.get(partition).orElse(new PartitionState(1, 0, "")));
-        }
-        return states;
+        lookedBehindAt = System.nanoTime();
+        return found;
     }
 
     @Override
@@ -88,7 +112,7 @@ final class NatsReads implements StreamReads<PartitionState> {
         long[] next = new long[states.size()];
         for (int partition = 0; partition < next.length; partition++) {
             PartitionState state = states.get(partition);
-            next[partition] = present(partition, read.next(partition, state.first()), state);
+            next[partition] = present(partition, read.next(partition, 1), state);
         }
         return read.with(next);
     }
@@ -134,7 +158,7 @@ final class NatsReads implements StreamReads<PartitionState> {
         for (int partition = 0; partition < to.partitions(); partition++) {
             PartitionState state = states.get(partition);
             long end = to.next(partition, 0);
-            long start = begin.next(partition, state.first());
+            long start = begin.next(partition, 1);
             if (start == end) {
                 continue;
             }

@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.streaming.DataStreamWriter;
+import org.apache.spark.sql.streaming.StreamingQuery;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -129,6 +130,35 @@ class DataLossTest extends SparkTest {
         run(query(false).option("exactly_once", "false")); // other tasks than before are an unknown epoch
         List<Integer> numbers = numbers(target);
         assertEquals(range(100, 160), numbers.subList(20, numbers.size()));
+    }
+
+    @Test
+    void aStreamThatWasCreatedAnewWithFewerPartitionsIsReadOn() throws Exception {
+        nats().delete(source, 0);
+        nats().delete(source, 1);
+        nats().create(source, 1, -1);
+        nats().publish(source, 0, 100, 105);
+        assertRefused(() -> run(query(true)), source + " was deleted and created anew");
+        run(query(false));
+        nats().publish(source, 0, 105, 110);
+        run(query(true));
+        List<Integer> numbers = numbers(target);
+        assertEquals(range(100, 110), numbers.subList(20, numbers.size()));
+    }
+
+    @Test
+    void withoutTheFirstPartitionTheOthersAreNotReadAgain() throws Exception {
+        StreamingQuery query = query(false).start();
+        try {
+            query.processAllAvailable();
+            nats().delete(source, 0);
+            nats().publish(source, 1, 20, 25);
+            Thread.sleep(200); // an idle query does not look for new events all the time
+            query.processAllAvailable();
+        } finally {
+            query.stop();
+        }
+        assertEquals(range(0, 25), numbers(target));
     }
 
     @Test

@@ -57,7 +57,7 @@ class StreamingTest extends SparkTest {
             query.processAllAvailable();
             nats().create(source, 3, -1);
             append(source, 100, 300);
-            Thread.sleep(200); // an idle query does not look for new events all the time
+            Thread.sleep(2500); // it looks for them every two seconds
             query.processAllAvailable();
             assertEquals(range(0, 300), numbers(target));
         } finally {

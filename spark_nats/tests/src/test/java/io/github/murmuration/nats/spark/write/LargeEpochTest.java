@@ -15,7 +15,7 @@ class LargeEpochTest extends SparkTest {
     Path folder;
 
     @Test
-        void aHundredThousandRows() throws Exception {
+    void aHundredThousandRows() throws Exception {
         isCopied(100_000);
     }
 

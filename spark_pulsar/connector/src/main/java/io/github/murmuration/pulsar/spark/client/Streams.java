@@ -28,7 +28,7 @@ public final class Streams {
             if (!refused.isNotFound()) {
                 throw refused;
             }
-            found = new Described(List.of(), List.of());
+            found = new Described("", List.of(), List.of());
         }
         if (found.partitions() == 0) {
             throw new PulsarException("there is no stream " + stream + ": Pulsar has no such partitioned topic, or "

@@ -35,6 +35,8 @@ final class PulsarReads implements StreamReads<PartitionState> {
     private final EventStream stream;
     private final DataLoss dataLoss;
     private List<Ledgers> known = List.of();
+    /** Of the stream as it was last described. */
+    private String life = "";
 
     private PulsarReads(Leases.Lease<Connection> lease, EventStream stream, DataLoss dataLoss) {
         this.lease = lease;
@@ -58,6 +60,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
     @Override
     public List<PartitionState> states(PartitionOffsets read) {
         Described described = streams.describe(stream);
+        life = described.life();
         List<PartitionState> states = new ArrayList<>();
         for (int partition = 0; partition < described.partitions(); partition++) {
             Optional<Place> last = streams.end(stream, partition);
@@ -95,9 +98,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
         return offsets(states, PartitionState::end);
     }
 
-    /** A stream lives as long as its first partition, whose origin no other one has. */
-    private static PartitionOffsets offsets(List<PartitionState> states, ToLongFunction<PartitionState> of) {
-        String life = states.isEmpty() ? "" : states.get(0).origin().toString();
+    private PartitionOffsets offsets(List<PartitionState> states, ToLongFunction<PartitionState> of) {
         return new PartitionOffsets(life, states.stream().mapToLong(of).toArray());
     }
 
@@ -111,7 +112,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
         long[] next = new long[states.size()];
         for (int partition = 0; partition < next.length; partition++) {
             PartitionState state = states.get(partition);
-            next[partition] = present(partition, read.next(partition, state.head()), state);
+            next[partition] = present(partition, read.next(partition, 0), state);
         }
         return read.with(next);
     }
@@ -224,7 +225,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
         for (int partition = 0; partition < Math.min(to.partitions(), states.size()); partition++) {
             PartitionState state = states.get(partition);
             long end = to.next(partition, 0);
-            long start = begin.next(partition, state.head());
+            long start = begin.next(partition, 0);
             if (start == end) {
                 continue;
             }

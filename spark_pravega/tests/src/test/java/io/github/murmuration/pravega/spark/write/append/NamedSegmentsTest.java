@@ -18,9 +18,11 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What of an epoch goes to which segment; no server is asked. */
+@Tag("core")
 class NamedSegmentsTest {
     /** As after a scale: the ids do not tell the order of the ranges. */
     private static final StreamSegments STREAM = stream(Map.of(0.1, 7L, 1.0 / 3, 2L, Math.nextUp(0.75), 1L, 1.0, 9L));
