@@ -18,6 +18,8 @@ from cli.main import COMMANDS
 from tests.stack import ROOT
 from tests.tree import PARTS, tracked
 
+pytestmark = pytest.mark.slow
+
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 OF_THE_PROJECT = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "NOTICE", "requirements.in")
 

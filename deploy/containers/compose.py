@@ -36,8 +36,12 @@ def files() -> Iterator[tuple[str, str]]:
 
 
 def in_container(middleware: str) -> Settings:
-    """Settings of an instance whose processes are containers, as the Dockerfile and the Compose file have them."""
-    return Settings.model_validate({"middleware": middleware, "bind_address": "0.0.0.0", "service_hosts": True})
+    """Settings of an instance whose processes are containers, as the Dockerfile and the Compose file have them; nothing
+    of the environment of who writes the files."""
+    defaults = {name: field.get_default(call_default_factory=True) for name, field in Settings.model_fields.items()}
+    return Settings.model_validate(
+        {**defaults, "middleware": middleware, "bind_address": "0.0.0.0", "service_hosts": True}
+    )
 
 
 def passed() -> list[str]:

@@ -86,9 +86,9 @@ def test_the_rankings_are_compared_by_the_deadline(chain: Chain, monkeypatch: py
             collector.round(until)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("many", [80_000, pytest.param(300_000, marks=pytest.mark.slow)])
-def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain, many: int) -> None:
+def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain) -> None:
     """What is left grows with runs, buckets and bounds. (The middleware of the test itself copies 8 bytes an event, and
     garbage is collected when it is; an entry of a dictionary for each would be well over a hundred.)"""
     def peak() -> int:
@@ -100,7 +100,7 @@ def test_memory_does_not_grow_with_the_tweets_of_ended_runs(chain: Chain, many: 
         finally:
             tracemalloc.stop()
 
-    peaks, held = [], 0
+    peaks, held, many = [], 0, 300_000
     for count in (20_000, 20_000, many):  # the first time modules and caches are loaded
         for _ in range(held, count, 10_000):
             chain.through(chain.publish("ended", 10_000))

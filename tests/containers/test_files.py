@@ -46,6 +46,12 @@ def test_a_file_is_as_it_is_generated(name: str) -> None:
     assert (ROOT / name).read_text() == FILES[name], "write it anew: python -m deploy.containers.compose"
 
 
+def test_the_environment_of_who_writes_them_is_not_in_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MURMUR_PORT_BASE", "26000")
+    monkeypatch.setenv("MURMUR_PARTITIONS", "3")
+    assert dict(compose.files()) == FILES
+
+
 def test_one_file_has_the_name_that_compose_looks_for_and_the_default_stream_store() -> None:
     default = Settings.model_fields["middleware"].default
     assert read("docker-compose.yml")["x-process"]["environment"]["MURMUR_MIDDLEWARE"] == default

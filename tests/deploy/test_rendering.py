@@ -25,6 +25,7 @@ KAFKA = {"ports": KafkaPort, "replica": 0, "folder": Path("kafka")}
 
 
 def settings(home: Path, **given: object) -> Settings:
+    given = {"port_base": Settings.model_fields["port_base"].default, **given}
     return Settings(home=home, instance="one", **given)  # type: ignore[arg-type]
 
 

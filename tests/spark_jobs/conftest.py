@@ -20,6 +20,14 @@ def link_own_jars(settings: Settings) -> None:
         (jars / jar.name).symlink_to(jar)
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest chooses by marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spark takes as long to start as a server, in each process of tests that run side by side."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.server)
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """The product's own session on two cores, with its own classes but without a middleware."""

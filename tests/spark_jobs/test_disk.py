@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from pyspark.sql import SparkSession
 
 from spark_jobs.session import BATCHES_KEPT
 from tests.spark_jobs.test_transforms import Feed, tweet
 
 
+@pytest.mark.slow
 def test_a_checkpoint_keeps_a_bounded_number_of_batches(spark: SparkSession, tmp_path: Path):
     feed = Feed(spark, tmp_path)
     feed.add(*([tweet(n, n)] for n in range(BATCHES_KEPT + 8)))

@@ -137,6 +137,7 @@ class Counted:
         return {(start, tally.tag): tally.streamed for start in self._buckets for tally in self._tallies.of(start)}
 
 
+@pytest.mark.slow
 def test_one_shard_becomes_three_and_one_again_in_the_middle_of_a_bucket(spark: SparkSession, tmp_path: Path) -> None:
     """With repeats across each change, and a batch that the changed query has not come to when it is changed again."""
     feed, counted = Feed(spark, tmp_path, 1), Counted()

@@ -35,6 +35,7 @@ def murmur(settings: Settings, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_process_manager_that_is_held_holds_up_no_command(settings: Settings, start: Start) -> None:
     settings.save()
     state.record(settings)
