@@ -103,12 +103,12 @@ final class NatsReads implements StreamReads<PartitionState> {
     }
 
     @Override
-    public PartitionOffsets present(PartitionOffsets read, List<PartitionState> states) {
-        PartitionOffsets earliest = earliest(states);
-        if (!read.isOfSameLife(earliest)) {
-            dataLoss.createdAnew(stream.toString());
-            return earliest;
-        }
+    public void createdAnew() {
+        dataLoss.createdAnew(stream.toString());
+    }
+
+    @Override
+    public PartitionOffsets left(PartitionOffsets read, List<PartitionState> states) {
         long[] next = new long[states.size()];
         for (int partition = 0; partition < next.length; partition++) {
             PartitionState state = states.get(partition);
@@ -149,16 +149,14 @@ final class NatsReads implements StreamReads<PartitionState> {
     public InputPartition[] slices(PartitionOffsets from, PartitionOffsets to) {
         List<PartitionState> states = states(to);
         List<InputPartition> slices = new ArrayList<>();
-        PartitionOffsets earliest = earliest(states);
-        if (!to.isOfSameLife(earliest)) {
-            dataLoss.createdAnew(stream.toString());
+        Optional<PartitionOffsets> begin = begin(from, to, states);
+        if (begin.isEmpty()) {
             return new InputPartition[0];
         }
-        PartitionOffsets begin = from.isOfSameLife(to) ? from : earliest;
         for (int partition = 0; partition < to.partitions(); partition++) {
             PartitionState state = states.get(partition);
             long end = to.next(partition, 0);
-            long start = begin.next(partition, 1);
+            long start = begin.get().next(partition, 1);
             if (start == end) {
                 continue;
             }
