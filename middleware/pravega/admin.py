@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 
 from common.settings import Durability, Settings
 from common.storage.held import Held
@@ -20,8 +21,9 @@ from middleware.pravega.jvm import raising
 
 log = logging.getLogger(__name__)
 
-CREATE_ATTEMPTS = 3
-"""A controller on a busy disk may take longer than one call to make the segments, and goes on with them at the next."""
+CREATE_ATTEMPTS, CREATE_PAUSE_S = 5, 3.0
+"""A controller on a busy machine may take longer than one call to make the segments, and goes on with them at the next;
+or it cannot reach its own store for a while, and says so at once."""
 
 
 class PravegaAdmin(Admin):
@@ -46,6 +48,7 @@ class PravegaAdmin(Admin):
                 if attempt == CREATE_ATTEMPTS:
                     raise
                 log.warning("%s; trying again", error)
+                time.sleep(CREATE_PAUSE_S)
 
     def committed(self, stream: str, group: str) -> Position | None:
         self._connection.require(stream)

@@ -24,6 +24,9 @@ _OPTIONS = (
     "-Dorg.slf4j.simpleLogger.defaultLogLevel=off",  # what fails is raised, and logged by whoever catches it
 )  # fmt: skip
 
+_LATER = ("java.util.concurrent.TimeoutException", "io.pravega.client.control.impl.ControllerFailureException")
+"""What may go well at the next call."""
+
 _starting = threading.Lock()
 
 
@@ -41,12 +44,13 @@ def connection(jars: Path, uri: str, scope: str, timeout_s: float, options: str)
 
 @contextmanager
 def raising(error: type[MiddlewareError], what: str) -> Iterator[None]:
-    """Turns what Java throws into one of ours; no answer in time is Unreachable."""
+    """Turns what Java throws into one of ours; no answer in time is Unreachable, and so is a controller's "failure",
+    which stands for whatever kept it from its own store: what is wrong with a request has other names."""
     try:
         yield
     except jpype.JException as cause:
-        late = isinstance(cause, jpype.JClass("java.util.concurrent.TimeoutException"))
-        raise (Unreachable if late else error)(f"{what}: {cause}") from cause
+        later = isinstance(cause, tuple(jpype.JClass(name) for name in _LATER))
+        raise (Unreachable if later else error)(f"{what}: {cause}") from cause
 
 
 def pairs(flat: Sequence[int]) -> dict[int, int]:
