@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.spark.common.read;
 
+import io.github.murmuration.spark.common.EventOptions;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
@@ -15,9 +16,15 @@ public interface EventSource<S> {
     /** @throws RuntimeException if it is not told which stream to read */
     String description();
 
-    Optional<StartingOffsets> startingOffsets();
+    EventOptions options();
 
-    OptionalLong maxEventsPerTrigger();
+    default Optional<StartingOffsets> startingOffsets() {
+        return options().startingOffsets();
+    }
+
+    default OptionalLong maxEventsPerTrigger() {
+        return options().maxEventsPerTrigger();
+    }
 
     /** @throws RuntimeException if there is no such stream */
     StreamReads<S> open();

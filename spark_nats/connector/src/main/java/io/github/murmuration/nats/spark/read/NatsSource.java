@@ -4,10 +4,7 @@ package io.github.murmuration.nats.spark.read;
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.PartitionState;
 import io.github.murmuration.spark.common.read.EventSource;
-import io.github.murmuration.spark.common.read.StartingOffsets;
 import io.github.murmuration.spark.common.read.StreamReads;
-import java.util.Optional;
-import java.util.OptionalLong;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.types.StructType;
 
@@ -16,16 +13,6 @@ public record NatsSource(NatsOptions options) implements EventSource<PartitionSt
     @Override
     public String description() {
         return "nats " + options.stream();
-    }
-
-    @Override
-    public Optional<StartingOffsets> startingOffsets() {
-        return options.startingOffsets();
-    }
-
-    @Override
-    public OptionalLong maxEventsPerTrigger() {
-        return options.maxEventsPerTrigger();
     }
 
     @Override

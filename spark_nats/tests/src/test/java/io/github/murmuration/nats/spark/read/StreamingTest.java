@@ -1,50 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.read;
 
+import static io.github.murmuration.nats.spark.testing.NatsStore.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.murmuration.nats.spark.testing.SparkTest;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import io.github.murmuration.nats.spark.testing.NatsStore;
+import io.github.murmuration.spark.testing.StreamingContract;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
 import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Streaming queries from one stream to another. */
 @Tag("core")
-class StreamingTest extends SparkTest {
-    @TempDir
-    Path folder;
-
-    @Test
-    void aQueryCopiesWhatThereIsAndWhatComes() throws Exception {
-        String source = nats().stream(3);
-        String target = nats().stream(2);
-        append(source, 0, 500);
-        StreamingQuery query = copy(readStream(source).load(), target, folder).start();
-        try {
-            query.processAllAvailable();
-            assertEquals(range(0, 500), numbers(target));
-            append(source, 500, 900);
-            query.processAllAvailable();
-        } finally {
-            query.stop();
-        }
-        assertEquals(range(0, 900), numbers(target));
-        append(source, 900, 1000);
-        run(copy(readStream(source).load(), target, folder));
-        assertEquals(range(0, 1000), numbers(target));
-        assertTrue(Files.readAllLines(folder.resolve("offsets/0")).get(2)
-                .matches("\\{\"life\":\"[^\"]+\",\"next\":\\[\\d+,\\d+,\\d+]}"));
-        assertTrue(Files.readString(folder.resolve("sources/0/initial-offset"))
-                .endsWith("\"next\":[1,1,1]}"));
+class StreamingTest extends StreamingContract {
+    StreamingTest() {
+        super(NatsStore.STORE);
     }
 
     @Test
@@ -86,40 +61,5 @@ class StreamingTest extends SparkTest {
         assertEquals(List.of(100L, 100L, 100L, 100L, 100L, 100L, 100L, 100L, 100L, 100L), rows.subList(0, 10));
         assertTrue(query.recentProgress()[0].sources()[0].endOffset().endsWith("\"next\":[71,31,1]}"));
         assertEquals("900", query.recentProgress()[0].sources()[0].metrics().get("lagEvents"));
-    }
-
-    @Test
-    void availableNowEndsWithWhatThereWas() throws Exception {
-        String source = nats().stream(2);
-        String target = nats().stream(2);
-        append(source, 0, 300);
-        StreamingQuery query = copy(readStream(source).option("max_events_per_trigger", "70").load(), target, folder)
-                .trigger(Trigger.AvailableNow()).start();
-        query.awaitTermination();
-        assertEquals(range(0, 300), numbers(target));
-        assertEquals(5, Arrays.stream(query.recentProgress()).filter(each -> each.numInputRows() > 0).count());
-    }
-
-    @Test
-    void latestIsFixedWhenTheQueryFirstBegins() throws Exception {
-        String source = nats().stream(2);
-        String target = nats().stream(1);
-        append(source, 0, 100);
-        run(copy(readStream(source).option("starting_offsets", "latest").load(), target, folder));
-        append(source, 100, 150);
-        run(copy(readStream(source).option("starting_offsets", "latest").load(), target, folder));
-        assertEquals(range(100, 150), numbers(target));
-    }
-
-    @Test
-    void anUpdatedOrCompleteResultIsAppended() throws Exception {
-        for (String mode : List.of("update", "complete")) {
-            String source = nats().stream(2);
-            String target = nats().stream(2);
-            append(source, 0, 30);
-            run(copy(readStream(source).load().groupBy().count().selectExpr("string(count) AS event"), target,
-                    folder.resolve(mode)).outputMode(mode));
-            assertEquals(List.of("30"), texts(read(target)));
-        }
     }
 }

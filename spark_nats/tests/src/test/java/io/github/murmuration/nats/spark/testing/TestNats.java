@@ -50,6 +50,17 @@ public final class TestNats implements AutoCloseable {
         return NAMESPACE + "_" + stream + "_" + partition;
     }
 
+    /** All partitions that there are. */
+    public void delete(String stream) {
+        try {
+            for (String each : management().getStreamNames(NAMESPACE + "." + stream + ".>")) {
+                management().deleteStream(each);
+            }
+        } catch (Exception failed) {
+            throw new IllegalStateException(failed);
+        }
+    }
+
     public void delete(String stream, int partition) {
         request("$JS.API.STREAM.DELETE." + jetStream(stream, partition), "");
     }

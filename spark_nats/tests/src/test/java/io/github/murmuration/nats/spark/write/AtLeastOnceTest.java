@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.write;
 
+import static io.github.murmuration.nats.spark.testing.NatsStore.LARGEST_BATCH;
+import static io.github.murmuration.nats.spark.testing.NatsStore.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 

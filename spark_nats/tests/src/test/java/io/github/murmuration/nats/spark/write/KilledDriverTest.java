@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.write;
 
+import static io.github.murmuration.nats.spark.testing.NatsStore.nats;
+import static io.github.murmuration.nats.spark.testing.NatsStore.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -85,12 +87,12 @@ class KilledDriverTest extends SparkTest {
     }
 
     /** As an atomic batch for one partition. */
-    private static void appendAtOnce(String stream, int from, int until) {
+    private void appendAtOnce(String stream, int from, int until) {
         writer(events(stream, from, until).coalesce(1).selectExpr("event", "'one' AS key"), stream).save();
     }
 
     /** The same query, without another one's limits. */
-    private static DataStreamWriter<Row> second(String source, String target, Path checkpoint) {
+    private DataStreamWriter<Row> second(String source, String target, Path checkpoint) {
         return copy(readStream(source).load().selectExpr("event", "CASE WHEN offset % 3 = 0 THEN key END AS key"),
                 target, checkpoint);
     }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.write;
 
+import static io.github.murmuration.nats.spark.testing.NatsStore.nats;
+import static io.github.murmuration.nats.spark.testing.NatsStore.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.github.murmuration.nats.spark.testing.SparkTest;

@@ -74,7 +74,8 @@ final class PulsarReads implements StreamReads<PartitionState> {
             states.add(new PartitionState(described.origins().get(partition), last.get(), ledgers.get(),
                     ledgers.get().with(before, from), described.cuts().get(partition)));
         }
-        for (int partition = states.size(); read != null && partition < read.partitions(); partition++) {
+        int before = read != null && read.life().equals(life) ? read.partitions() : 0;
+        for (int partition = states.size(); partition < before; partition++) {
             dataLoss.missing(stream.topic(partition), read.next(partition, 0));
         }
         known = states.stream().map(PartitionState::known).toList();

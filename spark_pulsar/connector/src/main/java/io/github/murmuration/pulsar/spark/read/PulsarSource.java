@@ -3,10 +3,7 @@ package io.github.murmuration.pulsar.spark.read;
 
 import io.github.murmuration.pulsar.spark.PulsarOptions;
 import io.github.murmuration.spark.common.read.EventSource;
-import io.github.murmuration.spark.common.read.StartingOffsets;
 import io.github.murmuration.spark.common.read.StreamReads;
-import java.util.Optional;
-import java.util.OptionalLong;
 import org.apache.spark.sql.connector.read.PartitionReaderFactory;
 import org.apache.spark.sql.types.StructType;
 
@@ -15,16 +12,6 @@ public record PulsarSource(PulsarOptions options) implements EventSource<Partiti
     @Override
     public String description() {
         return "pulsar " + options.stream();
-    }
-
-    @Override
-    public Optional<StartingOffsets> startingOffsets() {
-        return options.startingOffsets();
-    }
-
-    @Override
-    public OptionalLong maxEventsPerTrigger() {
-        return options.maxEventsPerTrigger();
     }
 
     @Override

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pulsar.spark.read;
 
+import static io.github.murmuration.pulsar.spark.testing.PulsarStore.pulsar;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.github.murmuration.pulsar.spark.testing.SparkTest;
+import io.github.murmuration.pulsar.spark.testing.PulsarStore;
+import io.github.murmuration.spark.testing.StreamingContract;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -15,37 +17,12 @@ import org.apache.spark.sql.streaming.StreamingQueryProgress;
 import org.apache.spark.sql.streaming.Trigger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** Streaming queries from one stream to another. */
 @Tag("core")
-class StreamingTest extends SparkTest {
-    @TempDir
-    Path folder;
-
-    @Test
-    void aQueryCopiesWhatThereIsAndWhatComes() throws Exception {
-        String source = pulsar().stream(3);
-        String target = pulsar().stream(2);
-        append(source, 0, 500);
-        StreamingQuery query = copy(readStream(source).load(), target, folder).start();
-        try {
-            query.processAllAvailable();
-            assertEquals(range(0, 500), numbers(target));
-            append(source, 500, 900);
-            Thread.sleep(200); // an idle query does not look for new events all the time
-            query.processAllAvailable();
-        } finally {
-            query.stop();
-        }
-        assertEquals(range(0, 900), numbers(target));
-        append(source, 900, 1000);
-        run(copy(readStream(source).load(), target, folder));
-        assertEquals(range(0, 1000), numbers(target));
-        assertTrue(Files.readAllLines(folder.resolve("offsets/0")).get(2)
-                .matches("\\{\"life\":\"[^\"]+\",\"next\":\\[\\d+,\\d+,\\d+]}"));
-        assertTrue(Files.readString(folder.resolve("sources/0/initial-offset"))
-                .endsWith("\"next\":[0,0,0]}"));
+class StreamingTest extends StreamingContract {
+    StreamingTest() {
+        super(PulsarStore.STORE);
     }
 
     /** Entries of equal size make the estimate exact. */
@@ -127,8 +104,7 @@ class StreamingTest extends SparkTest {
                 pulsar().roll(source, 0);
                 pulsar().publish(source, 0, 20_000 + move * 10, 20_010 + move * 10, 2);
             }
-            Thread.sleep(200);
-            query.processAllAvailable();
+            settle(query);
         } finally {
             query.stop();
         }
@@ -161,39 +137,5 @@ class StreamingTest extends SparkTest {
         run(copy(readStream(source).load(), target, folder));
         assertEquals(range(0, 300), numbers(target));
         assertEquals(3, read(source).select("partition").distinct().count());
-    }
-
-    @Test
-    void availableNowEndsWithWhatThereWas() throws Exception {
-        String source = pulsar().stream(2);
-        String target = pulsar().stream(2);
-        append(source, 0, 300);
-        StreamingQuery query = copy(readStream(source).option("max_events_per_trigger", "70").load(), target, folder)
-                .trigger(Trigger.AvailableNow()).start();
-        query.awaitTermination();
-        assertEquals(range(0, 300), numbers(target));
-    }
-
-    @Test
-    void latestIsFixedWhenTheQueryFirstBegins() throws Exception {
-        String source = pulsar().stream(2);
-        String target = pulsar().stream(1);
-        append(source, 0, 100);
-        run(copy(readStream(source).option("starting_offsets", "latest").load(), target, folder));
-        append(source, 100, 150);
-        run(copy(readStream(source).option("starting_offsets", "latest").load(), target, folder));
-        assertEquals(range(100, 150), numbers(target));
-    }
-
-    @Test
-    void anUpdatedOrCompleteResultIsAppended() throws Exception {
-        for (String mode : List.of("update", "complete")) {
-            String source = pulsar().stream(2);
-            String target = pulsar().stream(2);
-            append(source, 0, 30);
-            run(copy(readStream(source).load().groupBy().count().selectExpr("string(count) AS event"), target,
-                    folder.resolve(mode)).outputMode(mode));
-            assertEquals(List.of("30"), texts(read(target)));
-        }
     }
 }

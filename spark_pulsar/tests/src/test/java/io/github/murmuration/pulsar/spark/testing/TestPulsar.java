@@ -78,6 +78,10 @@ public final class TestPulsar implements AutoCloseable {
         ask("DELETE", path(name) + "/partitions?force=true", null);
     }
 
+    public void delete(String name, int partition) {
+        ask("DELETE", path(name) + "-partition-" + partition + "?force=true", null);
+    }
+
     /** Has a partition go on in a new ledger. */
     public void roll(String name, int partition) {
         ask("PUT", path(name) + "-partition-" + partition + "/unload", null);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.pulsar.spark.write;
 
+import static io.github.murmuration.pulsar.spark.testing.PulsarStore.pulsar;
+import static io.github.murmuration.pulsar.spark.testing.PulsarStore.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
