@@ -11,6 +11,9 @@ public interface TestStore {
     /** The options that tell where the streams are. */
     Map<String, String> where();
 
+    /** Of the first event of a partition. */
+    long firstOffset();
+
     /** A new stream with a name of its own. */
     String stream(int partitions);
 

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.murmuration.nats.spark.testing.NatsStore;
 import io.github.murmuration.spark.testing.StreamingContract;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.spark.sql.streaming.StreamingQuery;
 import org.apache.spark.sql.streaming.StreamingQueryProgress;
@@ -61,5 +62,16 @@ class StreamingTest extends StreamingContract {
         assertEquals(List.of(100L, 100L, 100L, 100L, 100L, 100L, 100L, 100L, 100L, 100L), rows.subList(0, 10));
         assertTrue(query.recentProgress()[0].sources()[0].endOffset().endsWith("\"next\":[71,31,1]}"));
         assertEquals("900", query.recentProgress()[0].sources()[0].metrics().get("lagEvents"));
+    }
+
+    @Test
+    void availableNowReadsAsManyAtATimeAsItMay() throws Exception {
+        String source = nats().stream(2);
+        append(source, 0, 300);
+        StreamingQuery query = readStream(source).option("max_events_per_trigger", "70").load()
+                .writeStream().format("noop").trigger(Trigger.AvailableNow())
+                .option("checkpointLocation", folder.toString()).start();
+        query.awaitTermination();
+        assertEquals(5, Arrays.stream(query.recentProgress()).filter(each -> each.numInputRows() > 0).count());
     }
 }

@@ -41,6 +41,11 @@ public final class NatsStore implements TestStore {
     }
 
     @Override
+    public long firstOffset() {
+        return 1;
+    }
+
+    @Override
     public String stream(int partitions) {
         return nats().stream(partitions);
     }

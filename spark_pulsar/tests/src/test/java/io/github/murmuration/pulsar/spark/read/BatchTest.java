@@ -31,6 +31,7 @@ class BatchTest extends BatchContract {
     @Test
     void whatPulsarCannotTakeIsRefused() {
         String stream = pulsar().stream(1);
+        assertRefused(() -> read("no-such-stream").count(), "there is no stream murmur/");
         assertRefused(() -> read("no such").count(), "letters, digits and");
         assertRefused(() -> writer(events(stream, 0, 1), stream).option("exactly_once", "true").save(),
                 "writes at least once");

@@ -44,6 +44,11 @@ public final class PulsarStore implements TestStore {
     }
 
     @Override
+    public long firstOffset() {
+        return 0;
+    }
+
+    @Override
     public String stream(int partitions) {
         return pulsar().stream(partitions);
     }
