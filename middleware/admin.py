@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -13,6 +14,12 @@ from middleware.data import Position
 from middleware.errors import MiddlewareError, Unreachable
 
 DONE_SECONDS = 60.0
+
+CHANGE_ATTEMPTS, CHANGE_PAUSE_SECONDS = 5, 3.0
+"""A server that has just started on busy cores may take longer than one call, and goes on with it at the next. One
+whose own store is away for some seconds, or its disk full, refuses at once."""
+
+log = logging.getLogger(__name__)
 
 
 class Admin(ABC):
@@ -88,6 +95,19 @@ def await_answer(server: str, ask: Callable[[], object], timeout: float,
             if time.monotonic() > deadline:
                 raise Unreachable(f"{server} was not ready within {timeout:.0f} s: {error}") from error
         time.sleep(0.2)
+
+
+def change(ask: Callable[[], None]) -> None:
+    """Asks for a change that can be asked for twice, and again where the server cannot do it now; raises Unreachable
+    where it never could, and at once where nobody listens."""
+    for attempt in range(1, CHANGE_ATTEMPTS + 1):
+        try:
+            return ask()
+        except Unreachable as error:
+            if attempt == CHANGE_ATTEMPTS or isinstance(error.__cause__, ConnectionError):
+                raise
+            log.warning("%s; trying again", error)
+            time.sleep(CHANGE_PAUSE_SECONDS)
 
 
 def await_done(what: str, done: Callable[[], bool]) -> None:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-import time
-
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import first_sent_at
 from middleware import membership
-from middleware.admin import Admin, await_answer
+from middleware.admin import Admin, await_answer, change
 from middleware.data import DataPlane, Position
 from middleware.errors import MiddlewareError, Unreachable
 from middleware.group import Group
@@ -18,12 +15,6 @@ from middleware.pravega.connection import Connection
 from middleware.pravega.consumer import first_events, life
 from middleware.pravega.journal import journal_durability
 from middleware.pravega.jvm import raising
-
-log = logging.getLogger(__name__)
-
-CREATE_ATTEMPTS, CREATE_PAUSE_S = 5, 3.0
-"""A controller on a busy machine may take longer than one call to make the segments, and goes on with them at the next;
-or it cannot reach its own store for a while, and says so at once."""
 
 
 class PravegaAdmin(Admin):
@@ -38,17 +29,11 @@ class PravegaAdmin(Admin):
         await_answer(f"Pravega at {self._connection.uri}", prepare, timeout)
 
     def create_stream(self, stream: str, partitions: int) -> None:
-        connection = self._connection.client()
-        for attempt in range(1, CREATE_ATTEMPTS + 1):
-            try:
-                with raising(MiddlewareError, f"cannot create the stream {stream}"):
-                    connection.createStream(stream, partitions, self._settings.stream_retention_bytes)
-                return
-            except Unreachable as error:
-                if attempt == CREATE_ATTEMPTS:
-                    raise
-                log.warning("%s; trying again", error)
-                time.sleep(CREATE_PAUSE_S)
+        def create() -> None:
+            with raising(MiddlewareError, f"cannot create the stream {stream}"):
+                self._connection.client().createStream(stream, partitions, self._settings.stream_retention_bytes)
+
+        change(create)
 
     def committed(self, stream: str, group: str) -> Position | None:
         self._connection.require(stream)

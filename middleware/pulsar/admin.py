@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import logging
-import time
-
 from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import RAW
 from middleware import membership
-from middleware.admin import Admin, await_answer
+from middleware.admin import Admin, await_answer, change
 from middleware.data import Position
 from middleware.errors import Unreachable
 from middleware.group import Group
@@ -17,12 +14,6 @@ from middleware.pulsar.connection import Connection
 from middleware.pulsar.data import PulsarData
 from middleware.pulsar.journal import journal_durability
 from middleware.pulsar.rest import Refused
-
-CREATE_ATTEMPTS, CREATE_PAUSE_SECONDS = 4, 3.0
-"""A broker that has just started on busy cores may take longer than one call, and goes on with it at the next. One that
-has no bookie for some seconds refuses at once."""
-
-log = logging.getLogger(__name__)
 
 
 class PulsarAdmin(Admin):
@@ -37,14 +28,7 @@ class PulsarAdmin(Admin):
                      lambda: self._streams.make_namespace(self._settings.namespace), timeout, (Unreachable, Refused))
 
     def create_stream(self, stream: str, partitions: int) -> None:
-        for attempt in range(1, CREATE_ATTEMPTS + 1):
-            try:
-                return self._streams.create(stream, partitions)
-            except Unreachable as error:
-                if attempt == CREATE_ATTEMPTS or isinstance(error.__cause__, ConnectionError):
-                    raise
-                log.warning("%s; trying again", error)
-                time.sleep(CREATE_PAUSE_SECONDS)
+        change(lambda: self._streams.create(stream, partitions))
 
     def committed(self, stream: str, group: str) -> Position | None:
         life = self._streams.describe(stream).life

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import pulsar
 
+from middleware.admin import change
 from middleware.errors import UnknownStream, Unreachable
 from middleware.pulsar.connection import TENANT, Connection
 from middleware.pulsar.ledgers import Ledgers
@@ -58,6 +59,9 @@ class Groups:
 
     def make(self, life: str, group: str, content: bytes) -> None:
         """Of two members that make it, the first one does. Raises MiddlewareError."""
+        change(lambda: self._make(life, group, content))
+
+    def _make(self, life: str, group: str, content: bytes) -> None:
         self._streams.make_namespace(self._namespace, KEPT)
         try:
             self._connection.rest.ask("PUT", path(self._topic(life, group)))

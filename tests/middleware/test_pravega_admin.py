@@ -6,9 +6,11 @@ import jpype
 import pytest
 
 from common.settings import Settings
+from middleware import admin
+from middleware.admin import CHANGE_ATTEMPTS
 from middleware.errors import MiddlewareError, Unreachable
-from middleware.pravega import admin, jvm
-from middleware.pravega.admin import CREATE_ATTEMPTS, PravegaAdmin
+from middleware.pravega import jvm
+from middleware.pravega.admin import PravegaAdmin
 
 FAILURE = "io.pravega.client.control.impl.ControllerFailureException"
 REFUSED = "java.lang.IllegalArgumentException"
@@ -40,7 +42,7 @@ def failing(name: str, failures: int) -> Connection:
 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admin, "CREATE_PAUSE_S", 0.0)
+    monkeypatch.setattr(admin, "CHANGE_PAUSE_SECONDS", 0.0)
 
 
 def create(connection: Connection) -> None:
@@ -48,16 +50,16 @@ def create(connection: Connection) -> None:
 
 
 def test_a_stream_is_created_once_the_controller_can() -> None:
-    connection = failing(FAILURE, CREATE_ATTEMPTS - 1)
+    connection = failing(FAILURE, CHANGE_ATTEMPTS - 1)
     create(connection)
     assert connection.created == ["tweets"]
 
 
 def test_a_controller_that_never_can_is_asked_so_often_and_is_unreachable() -> None:
-    connection = failing(FAILURE, CREATE_ATTEMPTS)
+    connection = failing(FAILURE, CHANGE_ATTEMPTS)
     with pytest.raises(Unreachable, match=r"cannot create the stream tweets: .*Failed"):
         create(connection)
-    assert connection.calls == CREATE_ATTEMPTS
+    assert connection.calls == CHANGE_ATTEMPTS
 
 
 def test_what_the_controller_refuses_is_not_asked_again() -> None:

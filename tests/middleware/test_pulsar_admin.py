@@ -1,4 +1,4 @@
-"""A stream is made as soon as the broker can: it may be without a bookie for some seconds, and then refuses at once."""
+"""What a broker refuses that has no bookie for some seconds, as where the disk is full, is made once it has one."""
 
 from __future__ import annotations
 
@@ -8,20 +8,75 @@ from typing import Any, cast
 import pytest
 
 from common.settings import Settings
+from middleware.admin import CHANGE_ATTEMPTS
 from middleware.errors import Unreachable
 from middleware.pulsar.admin import PulsarAdmin
+from middleware.pulsar.groups import Groups
 
-AWAY_SECONDS = 5.0
+AWAY_SECONDS = 10.0
 
 
-def test_a_stream_is_made_once_there_is_a_bookie(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
-    monkeypatch.setattr("middleware.pulsar.admin.time.sleep", lambda seconds: clock.append(clock.pop() + seconds))
+class Broker:
+    """Refuses until it has a bookie; takes the place of its connection, its streams and a group's record."""
 
-    def create(stream: str, partitions: int) -> None:
-        if clock[0] < AWAY_SECONDS:
+    namespace = "murmur"
+
+    def __init__(self, away_seconds: float) -> None:
+        self.rest = self
+        self.seconds, self._away_seconds, self.asked = 0.0, away_seconds, 0
+        self.made: list[str] = []
+
+    def sleep(self, seconds: float) -> None:
+        self.seconds += seconds
+
+    def ask(self, method: str, path: str) -> None:
+        self.asked += 1
+        if self.seconds < self._away_seconds:
             raise Unreachable("Pulsar cannot answer yet: 500 not enough non-faulty bookies available")
+        self.made.append(path)
 
-    data = SimpleNamespace(streams=SimpleNamespace(create=create), groups=None)
-    PulsarAdmin(Settings.load(), cast(Any, None), cast(Any, data)).create_stream("stream", 1)
-    assert clock[0] >= AWAY_SECONDS
+    def create(self, stream: str, partitions: int) -> None:
+        self.ask("PUT", f"{stream}, {partitions}")
+
+    def make_namespace(self, *arguments: object) -> None:
+        pass
+
+    def read(self) -> None:
+        return None
+
+    def replace(self, content: bytes) -> None:
+        self.made.append(content.decode())
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def broker(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Broker:
+    broker = Broker(getattr(request, "param", AWAY_SECONDS))
+    monkeypatch.setattr("middleware.admin.time.sleep", broker.sleep)
+    return broker
+
+
+def create(broker: Broker) -> None:
+    data = SimpleNamespace(streams=broker, groups=None)
+    PulsarAdmin(Settings.load(), cast(Any, None), cast(Any, data)).create_stream("stream", 2)
+
+
+def test_a_stream_is_made_once_there_is_a_bookie(broker: Broker) -> None:
+    create(broker)
+    assert broker.made == ["stream, 2"]
+
+
+def test_a_group_is_made_once_there_is_a_bookie(broker: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    groups = Groups(cast(Any, broker), cast(Any, broker))
+    monkeypatch.setattr(groups, "record", lambda life, group: broker)
+    groups.make("life", "group", b"content")
+    assert broker.made == ["persistent/murmur/murmur.groups/life.group", "content"]
+
+
+@pytest.mark.parametrize("broker", [1e9], indirect=True)
+def test_a_broker_that_never_has_one_is_asked_so_often_and_is_unreachable(broker: Broker) -> None:
+    with pytest.raises(Unreachable, match="non-faulty bookies"):
+        create(broker)
+    assert broker.asked == CHANGE_ATTEMPTS

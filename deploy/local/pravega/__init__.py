@@ -26,9 +26,6 @@ CACHE_BYTES, DIRECT_MEMORY_BYTES = 2 << 30, 3 << 30
 """Of the segment stores together, the former being in the latter. With a cache of 512 MB it held writers back for 25 s
 at a time under load."""
 
-DISK_FULL = 0.98
-"""Used share of a disk on which the bookie only reads."""
-
 SEGMENT_STORES, BOOKIES = 2, 4
 """With three replicas: each ledger lies on three of the bookies, two of which have an entry before it is acknowledged;
 the fourth takes the place of one that is dead. The containers are shared by the segment stores."""

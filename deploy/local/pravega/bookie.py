@@ -17,7 +17,8 @@ from pathlib import Path
 from common.addresses import numbered
 from common.settings import Settings
 from common.storage import files
-from deploy.local.pravega import DISK_FULL, ZNODE, configuration, folder, java, write_one
+from deploy.local.disk import full_share
+from deploy.local.pravega import ZNODE, configuration, folder, java, write_one
 from deploy.local.processes import class_data_sharing
 from middleware.pravega.ports import Port
 
@@ -40,8 +41,8 @@ INSTANCE_ID = f"{ZNODE}/bookkeeper/ledgers/INSTANCEID"
 def main() -> None:
     settings, replica = Settings.load(), int(sys.argv[1])
     await_room(settings.state_dir)
-    write_one(settings, TEMPLATE, replica, disk_full=DISK_FULL, folder=folder(settings, replica),
-              identity=identity(settings, replica))
+    write_one(settings, TEMPLATE, replica, disk_full=full_share(shutil.disk_usage(settings.state_dir).total),
+              folder=folder(settings, replica), identity=identity(settings, replica))
     if replica == 0:
         format_once(settings)
     await_format(settings)
@@ -74,11 +75,11 @@ def await_room(folder: Path) -> None:
     told = False
     while True:
         disk = shutil.disk_usage(folder)
-        if 1 - disk.free / disk.total <= DISK_FULL:
+        if 1 - disk.free / disk.total <= full_share(disk.total):
             return
         if not told:
             print(f"the disk is full: {disk.free >> 20} MiB of {disk.total >> 20} are free. Starting once less than "
-                  f"{DISK_FULL:.0%} of it are used", flush=True)
+                  f"{full_share(disk.total):.1%} of it are used", flush=True)
             told = True
         time.sleep(ROOM_SECONDS)
 

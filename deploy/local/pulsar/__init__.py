@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import urllib.request
 from pathlib import Path
 
 from common.process.child import python
 from common.settings import Settings
+from deploy.local.disk import full_share
 from deploy.local.middlewares import Deployment, NotInstalled
 from deploy.local.processes import jvm
 from deploy.local.processes.spec import Probe, Process
@@ -25,9 +27,6 @@ MESSAGE_OVERHEAD_BYTES = 128 << 10
 
 LEDGER_MIB, LEDGERS_KEPT = 16, 8
 """Retention removes whole ledgers. Each costs the metadata some writes, so they are no smaller than need be."""
-
-DISK_FULL = 0.98
-"""Used share of a disk on which the bookie only reads."""
 
 PROBE_SECONDS = 2.0
 
@@ -60,9 +59,11 @@ def configuration(settings: Settings) -> Path:
 
 
 def render_configuration(settings: Settings) -> None:
+    settings.state_dir.mkdir(parents=True, exist_ok=True)
     partition_bound = max(1, settings.stream_retention_bytes // settings.partitions)
     write(
-        "pulsar/standalone.conf", configuration(settings), settings, ports=Port, disk_full=DISK_FULL,
+        "pulsar/standalone.conf", configuration(settings), settings, ports=Port,
+        disk_full=full_share(shutil.disk_usage(settings.state_dir).total),
         max_message_bytes=max(MAX_MESSAGE_BYTES, settings.max_event_bytes + MESSAGE_OVERHEAD_BYTES),
         ledger_mib=min(LEDGER_MIB, max(1, (partition_bound >> 20) // LEDGERS_KEPT)),
     )

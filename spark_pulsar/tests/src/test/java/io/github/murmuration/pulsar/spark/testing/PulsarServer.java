@@ -153,7 +153,7 @@ public final class PulsarServer implements AutoCloseable {
                 dbStorage_writeCacheMaxSizeMb=32
                 dbStorage_readAheadCacheMaxSizeMb=32
                 dbStorage_rocksDB_blockCacheSize=16777216
-                diskUsageThreshold=0.99
+                diskUsageThreshold=0.999
                 diskUsageWarnThreshold=0.98
                 """.formatted(broker, administration);
     }

@@ -118,7 +118,7 @@ public final class PravegaServer implements AutoCloseable {
                 journalSyncData=true
                 journalAdaptiveGroupWrites=true
                 journalMaxGroupWaitMSec=1
-                diskUsageThreshold=0.99
+                diskUsageThreshold=0.999
                 diskUsageWarnThreshold=0.98
                 httpServerEnabled=false
                 """.formatted(bookiePort, zookeeperAddress, ZNODE, dir, dir));
