@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -15,9 +16,11 @@ from middleware.errors import MiddlewareError, Unreachable
 
 DONE_SECONDS = 60.0
 
-CHANGE_ATTEMPTS, CHANGE_PAUSE_SECONDS = 5, 3.0
+CREATE_SECONDS, CHANGE_PAUSE_SECONDS = 60.0, 1.0
 """A server that has just started on busy cores may take longer than one call, and goes on with it at the next. One
 whose own store is away for some seconds, or its disk full, refuses at once."""
+
+NOBODY_LISTENS = (ConnectionRefusedError, socket.gaierror)
 
 log = logging.getLogger(__name__)
 
@@ -97,14 +100,15 @@ def await_answer(server: str, ask: Callable[[], object], timeout: float,
         time.sleep(0.2)
 
 
-def change(ask: Callable[[], None]) -> None:
-    """Asks for a change that can be asked for twice, and again where the server cannot do it now; raises Unreachable
-    where it never could, and at once where nobody listens."""
-    for attempt in range(1, CHANGE_ATTEMPTS + 1):
+def change(ask: Callable[[], None], seconds: float) -> None:
+    """Asks for a change that can be asked for twice, and again where the server cannot do it now. Raises Unreachable
+    where it could not within so many seconds, and at once where nobody listens."""
+    deadline = time.monotonic() + seconds
+    while True:
         try:
             return ask()
         except Unreachable as error:
-            if attempt == CHANGE_ATTEMPTS or isinstance(error.__cause__, ConnectionError):
+            if time.monotonic() + CHANGE_PAUSE_SECONDS > deadline or isinstance(error.__cause__, NOBODY_LISTENS):
                 raise
             log.warning("%s; trying again", error)
             time.sleep(CHANGE_PAUSE_SECONDS)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-FULL, ROOM_BYTES = 0.98, 1 << 30
-"""Used share; where the rest is more than this room, the room counts: 2 % of a terabyte are 20 GB."""
+ROOM, ROOM_BYTES = 0.02, 1 << 30
+"""What must be left: a share of the disk, of which more than so many bytes are not asked for."""
+
+
+def room(total_bytes: int) -> int:
+    """Bytes that are left when a disk of this size counts as full."""
+    return min(round(ROOM * total_bytes), ROOM_BYTES)
 
 
 def full_share(total_bytes: int) -> float:
     """Used share from which on a disk of this size counts as full."""
-    return max(FULL, 1 - ROOM_BYTES / total_bytes)
+    return 1 - room(total_bytes) / total_bytes

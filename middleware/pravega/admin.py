@@ -6,7 +6,7 @@ from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import first_sent_at
 from middleware import membership
-from middleware.admin import Admin, await_answer, change
+from middleware.admin import CREATE_SECONDS, Admin, await_answer, change
 from middleware.data import DataPlane, Position
 from middleware.errors import MiddlewareError, Unreachable
 from middleware.group import Group
@@ -29,11 +29,13 @@ class PravegaAdmin(Admin):
         await_answer(f"Pravega at {self._connection.uri}", prepare, timeout)
 
     def create_stream(self, stream: str, partitions: int) -> None:
+        connection = self._connection.client()
+
         def create() -> None:
             with raising(MiddlewareError, f"cannot create the stream {stream}"):
-                self._connection.client().createStream(stream, partitions, self._settings.stream_retention_bytes)
+                connection.createStream(stream, partitions, self._settings.stream_retention_bytes)
 
-        change(create)
+        change(create, CREATE_SECONDS)
 
     def committed(self, stream: str, group: str) -> Position | None:
         self._connection.require(stream)

@@ -6,7 +6,7 @@ from common.settings import Durability, Settings
 from common.storage.held import Held
 from common.tweets import RAW
 from middleware import membership
-from middleware.admin import Admin, await_answer, change
+from middleware.admin import CREATE_SECONDS, Admin, await_answer, change
 from middleware.data import Position
 from middleware.errors import Unreachable
 from middleware.group import Group
@@ -28,7 +28,7 @@ class PulsarAdmin(Admin):
                      lambda: self._streams.make_namespace(self._settings.namespace), timeout, (Unreachable, Refused))
 
     def create_stream(self, stream: str, partitions: int) -> None:
-        change(lambda: self._streams.create(stream, partitions))
+        change(lambda: self._streams.create(stream, partitions), CREATE_SECONDS)
 
     def committed(self, stream: str, group: str) -> Position | None:
         life = self._streams.describe(stream).life

@@ -29,6 +29,9 @@ SEEN = 64
 FOLLOWED = 16
 """Records that were looked at last, each of which has a reader."""
 
+MAKE_SECONDS = 5.0
+"""How long a broker is asked that has no bookie now; whoever needs the group asks again, too."""
+
 VERSION, WRITER = "version", "writer"
 
 
@@ -59,7 +62,7 @@ class Groups:
 
     def make(self, life: str, group: str, content: bytes) -> None:
         """Of two members that make it, the first one does. Raises MiddlewareError."""
-        change(lambda: self._make(life, group, content))
+        change(lambda: self._make(life, group, content), MAKE_SECONDS)
 
     def _make(self, life: str, group: str, content: bytes) -> None:
         self._streams.make_namespace(self._namespace, KEPT)

@@ -139,14 +139,14 @@ class Streams:
 
     def bind(self, stream: str, partitions: int) -> None:
         """Bounds what is kept. What a subscription has not acknowledged is none of ours, and bound as well: to less
-        than the retention, which Pulsar asks for."""
+        than the retention, which Pulsar asks for. The retention comes last: where it is there, all is."""
         path, bound = self._path(stream), self.bound(partitions)
         kept = {"retentionTimeInMinutes": -1, "retentionSizeInMB": bound // MIB + 1}
         if self._rest.get(f"{path}/retention") != kept:
             self._rest.ask("DELETE", f"{path}/backlogQuota?backlogQuotaType=destination_storage")
-            self._rest.ask("POST", f"{path}/retention", kept)
             self._rest.ask("POST", f"{path}/backlogQuota?backlogQuotaType=destination_storage",
                            {"limitSize": bound, "policy": "consumer_backlog_eviction"})
+            self._rest.ask("POST", f"{path}/retention", kept)
 
     def add(self, stream: str, partitions: int) -> None:
         """Has the stream go on in so many partitions, more than it had."""

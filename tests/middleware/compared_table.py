@@ -12,7 +12,7 @@ from pathlib import Path
 
 from common.settings import Durability, Settings
 from deploy.local import pravega, pulsar
-from deploy.local.disk import FULL
+from deploy.local.disk import ROOM
 from deploy.local.middlewares import deployment
 from deploy.local.pravega import bookie
 from middleware.compared import Alternative, Setting, Source, equal
@@ -37,7 +37,7 @@ def rendered(middleware: str, home: Path, durability: Durability = "fsync") -> S
     if middleware == "pulsar":  # at the start of its server
         pulsar.render_configuration(settings)
     if middleware == "pravega":  # at the start of a bookie
-        pravega.write_one(settings, bookie.TEMPLATE, disk_full=FULL, identity="one",
+        pravega.write_one(settings, bookie.TEMPLATE, disk_full=1 - ROOM, identity="one",
                           folder=pravega.folder(settings, 0))
     return settings
 

@@ -7,10 +7,11 @@ import pytest
 
 from common.settings import Settings
 from middleware import admin
-from middleware.admin import CHANGE_ATTEMPTS
 from middleware.errors import MiddlewareError, Unreachable
 from middleware.pravega import jvm
 from middleware.pravega.admin import PravegaAdmin
+
+pytestmark = [pytest.mark.server]  # for the client, which comes with them
 
 FAILURE = "io.pravega.client.control.impl.ControllerFailureException"
 REFUSED = "java.lang.IllegalArgumentException"
@@ -50,16 +51,15 @@ def create(connection: Connection) -> None:
 
 
 def test_a_stream_is_created_once_the_controller_can() -> None:
-    connection = failing(FAILURE, CHANGE_ATTEMPTS - 1)
+    connection = failing(FAILURE, 3)
     create(connection)
     assert connection.created == ["tweets"]
 
 
-def test_a_controller_that_never_can_is_asked_so_often_and_is_unreachable() -> None:
-    connection = failing(FAILURE, CHANGE_ATTEMPTS)
+def test_a_controller_that_cannot_in_time_is_unreachable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("middleware.pravega.admin.CREATE_SECONDS", 0.0)
     with pytest.raises(Unreachable, match=r"cannot create the stream tweets: .*Failed"):
-        create(connection)
-    assert connection.calls == CHANGE_ATTEMPTS
+        create(failing(FAILURE, 3))
 
 
 def test_what_the_controller_refuses_is_not_asked_again() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from common.addresses import numbered
 from common.settings import Settings
 from common.storage import files
-from deploy.local.disk import full_share
+from deploy.local.disk import full_share, room
 from deploy.local.pravega import ZNODE, configuration, folder, java, write_one
 from deploy.local.processes import class_data_sharing
 from middleware.pravega.ports import Port
@@ -75,11 +75,11 @@ def await_room(folder: Path) -> None:
     told = False
     while True:
         disk = shutil.disk_usage(folder)
-        if 1 - disk.free / disk.total <= full_share(disk.total):
+        if disk.free >= room(disk.total):
             return
         if not told:
-            print(f"the disk is full: {disk.free >> 20} MiB of {disk.total >> 20} are free. Starting once less than "
-                  f"{full_share(disk.total):.1%} of it are used", flush=True)
+            print(f"the disk is full: {disk.free >> 20} MiB of {disk.total >> 20} are free. Starting once "
+                  f"{room(disk.total) >> 20} MiB are", flush=True)
             told = True
         time.sleep(ROOM_SECONDS)
 

@@ -24,7 +24,7 @@ def test_on_a_full_disk_it_is_not_started_until_there_is_room(
     bookie.await_room(tmp_path)
     assert left == []
     assert capsys.readouterr().out.splitlines() == [
-        "the disk is full: 0 MiB of 1000 are free. Starting once less than 98.0% of it are used"
+        "the disk is full: 0 MiB of 1000 are free. Starting once 20 MiB are"
     ]
     left.append(500 << 20)
     bookie.await_room(tmp_path)
