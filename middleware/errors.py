@@ -40,9 +40,10 @@ class Overtaken(MiddlewareError):
     """
 
     @classmethod
-    def at(cls, reader: str, partition: int, position: int, head: int, unit: str) -> Self:
-        """`reader`: stream and group; `unit`: what an offset counts."""
+    def at(cls, reader: str, partition: int, position: int, head: int, unit: str, count: str = "") -> Self:
+        """`reader`: stream and group; `unit`: what an offset counts, or what `count` does where offsets have gaps."""
         return cls(
             f"{reader}: retention removed offsets {position} to {head - 1} of partition {partition} before they were "
-            f"committed ({head - position} {unit}); `murmur accept-loss` tells what is gone and goes on behind it"
+            f"committed ({count or head - position} {unit}); `murmur accept-loss` tells what is gone and goes on "
+            "behind it"
         )

@@ -54,7 +54,8 @@ class Event(NamedTuple):
 
 class NatsProducer(Producer):
     """Hands events to the client's thread in groups of `publish_group_ms`: when the time of one is over and the next
-    event comes, or at `flush`. What waits there for the batch before it goes as one batch."""
+    event comes, or at `flush`. What waits there for the batch before it goes as one batch. Of no use any more once the
+    connection is closed."""
 
     def __init__(self, settings: Settings, connection: Connection, stream: str) -> None:
         streams = Streams(settings, connection)
@@ -63,7 +64,7 @@ class NatsProducer(Producer):
         self._group_s, self._group_ends = settings.publish_group_ms / 1000, 0.0
         self._groups: dict[int, list[Event]] = {partition: [] for partition in partitions}
         self._grouped = self._grouped_bytes = 0
-        self._delivery = Delivery()
+        self._delivery = Delivery(connection.loop.is_running)
         self._batches = {
             partition: Batches(connection, streams.subject(stream, partition), self._delivery,
                                lambda partition=partition: streams.exists(stream, partition))  # type: ignore[misc]
@@ -111,7 +112,9 @@ class NatsProducer(Producer):
 class Delivery:
     """What is in flight, and the first failure since it was last asked for; shared with the client's thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_open: Callable[[], bool]) -> None:
+        """`is_open`: whether the client's thread still runs."""
+        self._is_open = is_open
         self._changed = threading.Condition()
         self._events = self._bytes = 0
         self.failure: Exception | None = None
@@ -129,9 +132,12 @@ class Delivery:
             self._changed.notify_all()
 
     def wait_until(self, condition: Callable[[int, int], bool]) -> None:
-        """`condition`: of the events and bytes in flight."""
+        """`condition`: of the events and bytes in flight. Raises PublishFailed once another thread has closed the
+        connection."""
         with self._changed:
             while not condition(self._events, self._bytes):
+                if not self._is_open():
+                    raise PublishFailed(f"the connection to NATS was closed with {self._events} events in flight")
                 self._changed.wait(SLICE_S)
 
     def take_failure(self) -> Exception | None:

@@ -44,10 +44,9 @@ class PartitionReader:
         """The next event, if one has come; it stays until it is taken."""
         return self._coming or self._fetch(0)
 
-    def wait(self, seconds: float) -> None:
-        """Until an event has come."""
-        if self._coming is None:
-            self._fetch(max(1, round(seconds * 1000)))
+    def wait(self, seconds: float) -> bool:
+        """Whether an event has come within so many seconds."""
+        return (self._coming or self._fetch(max(1, round(seconds * 1000)))) is not None
 
     def follows(self, come: Come) -> bool:
         """Whether nothing can be missing before the event."""
@@ -76,11 +75,11 @@ class PartitionReader:
         self._accepted = self._coming.offset if self._coming else -1
 
     def told_missing(self, head: int) -> str:
-        """How much lies between `at` and the head, as far as it can be known."""
+        """How many published groups lie between `at` and the head, as far as it can be known."""
         at, end = self._origin.place(self.at), self._origin.place(head)
         entries = self._known.entries_between(at, end)
         known = any(ledger.number == at.ledger for ledger in self._known.listed)
-        return f"{'' if known else 'at least '}{max(1, entries)} published groups"
+        return f"{'' if known else 'at least '}{max(1, entries)}"
 
     def close(self) -> None:
         reader, self._reader = self._reader, None

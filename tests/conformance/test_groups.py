@@ -69,6 +69,30 @@ def test_a_member_whose_name_another_has_taken_ends(middleware: Middleware, stre
             read(first, 100, commit=False)
 
 
+@pytest.mark.only("nats", "pulsar")
+def test_partitions_that_are_added_are_shared_by_members_that_read_already(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    """Where the application keeps the group: whichever member sees them first."""
+    name, seen = group(), set[bytes]()
+    with middleware.data.consumer(stream, name, "0") as one, middleware.data.consumer(stream, name, "1") as two:
+
+        def shares() -> list[list[int]]:
+            for consumer in (one, two):
+                seen.update(consumer.poll(100, timeout=0.2))
+                consumer.commit()
+            return [sorted(consumer._membership.held()) for consumer in (one, two)]  # type: ignore[attr-defined]
+
+        eventually("each member has a partition", lambda: sorted(shares()) == [[0], [1]])
+        servers.operator().scale(stream, 4)
+        with middleware.data.producer(stream) as producer:
+            for number in range(200):
+                producer.send(str(number), b"%d" % number)
+            producer.flush()
+        eventually("each has two of four", lambda: sorted(map(len, shares())) == [2, 2])
+        eventually("all events were read", lambda: shares() and seen == set(numbered(0, 200)))
+
+
 def test_two_consumers_share_a_stream(middleware: Middleware, stream: str, servers: Servers, tmp_path: Path) -> None:
     """The second one gets its share after a while; when it is gone, its share is read by its successor."""
     name = group()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -119,6 +120,23 @@ def test_a_stream_that_is_gone_is_told_at_once_and_the_producer_can_be_used_on(d
         producer.send("k", b"kept")
         producer.flush()
     assert events(data) == [b"kept"]
+
+
+@pytest.mark.timeout(60)
+def test_who_waits_in_flush_is_told_that_another_has_closed_the_connection(
+    data: NatsData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(self: Batches, *batch: Any) -> None:
+        await asyncio.sleep(3600)
+
+    monkeypatch.setattr(Batches, "_try", never)
+    producer = data.producer("s")
+    producer.send("k", b"0")
+    closing = threading.Timer(0.5, data._connection.close)
+    closing.start()
+    with pytest.raises(PublishFailed, match="the connection to NATS was closed with 1 events in flight"):
+        producer.flush()
+    closing.join()
 
 
 def test_a_group_of_a_stream_that_was_made_anew_begins_anew(data: NatsData) -> None:

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.streaming.DataStreamWriter;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -75,12 +77,35 @@ public abstract class DataLossContract extends SourceTest {
     /** The batch was planned, and not done. Other tasks than before would be an unknown epoch to a sink. */
     @Test
     void aStreamThatIsCreatedAnewInTheMiddleIsNoticed() throws Exception {
-        Files.delete(folder.resolve("commits/0"));
-        Files.deleteIfExists(folder.resolve("commits/.0.crc"));
+        undoTheBatch();
         store().createAnew(source, 2);
         store().publish(source, 0, 100, 130);
         store().publish(source, 1, 130, 160);
         assertNoticed(query(false).option("exactly_once", "false"), range(100, 160));
+    }
+
+    @Test
+    void aStreamThatIsCreatedAnewInTheMiddleWithFewerPartitionsIsNoticed() throws Exception {
+        undoTheBatch();
+        store().createAnew(source, 1);
+        store().publish(source, 0, 100, 130);
+        assertNoticed(query(false).option("exactly_once", "false"), range(100, 130));
+    }
+
+    private void undoTheBatch() throws Exception {
+        Files.delete(folder.resolve("commits/0"));
+        Files.deleteIfExists(folder.resolve("commits/.0.crc"));
+    }
+
+    /** By a task of a read that was planned before. */
+    @Test
+    void aStreamThatIsCreatedAnewBehindThePlanIsNoticed() {
+        RDD<InternalRow> planned = read(source).queryExecution().toRdd();
+        assertEquals(2, planned.partitions().length);
+        store().createAnew(source, 2);
+        store().publish(source, 0, 100, 130);
+        store().publish(source, 1, 130, 160);
+        assertRefused(planned::count, "_DATA_LOSS: ");
     }
 
     @Test

@@ -7,14 +7,17 @@ import java.util.regex.Pattern;
 /**
  * A stream of events, which is one JetStream stream for each of its partitions.
  *
- * @throws IllegalArgumentException if a name holds anything but letters, digits and {@code -}
+ * @throws IllegalArgumentException if a name holds anything but letters, digits and {@code -}, and {@code _} in a
+ *     namespace
  */
 public record EventStream(String namespace, String name) implements Serializable {
+    private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]+");
+    /** Without {@code _}, so that no two streams have the same names in JetStream. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9-]+");
 
     public EventStream {
-        requireName(namespace);
-        requireName(name);
+        require(NAMESPACE, namespace, "a namespace consists of letters, digits, - and _");
+        require(NAME, name, "the name of a stream consists of letters, digits and -");
     }
 
     /** The JetStream stream that holds a partition. */
@@ -32,10 +35,9 @@ public record EventStream(String namespace, String name) implements Serializable
         return namespace + "/" + name;
     }
 
-    private static void requireName(String name) {
-        if (!NAME.matcher(name).matches()) {
-            throw new IllegalArgumentException(
-                    "names of namespaces and streams consist of letters, digits and -, unlike \"" + name + "\"");
+    private static void require(Pattern pattern, String name, String rule) {
+        if (!pattern.matcher(name).matches()) {
+            throw new IllegalArgumentException(rule + ", unlike \"" + name + "\"");
         }
     }
 }

@@ -170,7 +170,7 @@ final class NatsReads implements StreamReads<PartitionState> {
                 end = Math.min(end, state.end());
             }
             if (start < end) {
-                slices.add(new PartitionSlice(stream, partition, start, end));
+                slices.add(new PartitionSlice(stream, partition, state.created(), start, end));
             }
         }
         return slices.toArray(InputPartition[]::new);

@@ -4,6 +4,7 @@ package io.github.murmuration.nats.spark.read;
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.Connections;
 import io.github.murmuration.nats.spark.client.NatsConnection;
+import io.github.murmuration.nats.spark.client.Partitions;
 import io.github.murmuration.nats.spark.client.StoredEvent;
 import io.github.murmuration.nats.spark.client.StoredEvents;
 import io.github.murmuration.spark.common.client.Leases;
@@ -38,11 +39,21 @@ final class SliceReader implements PartitionReader<InternalRow> {
         }
         if (stored == null) {
             wanted = slice.end();
+            requireSame();
             return false;
         }
         wanted = found + 1;
         row.set(stored, found);
         return true;
+    }
+
+    /** Only a partition that still is the one of the plan held what was read; it is asked for once, at the end. */
+    private void requireSame() {
+        Partitions.state(lease.connection(), slice.stream(), slice.partition()).ifPresent(state -> {
+            if (!state.created().equals(slice.created())) {
+                dataLoss.createdAnew(slice.jetStream());
+            }
+        });
     }
 
     @Override

@@ -49,8 +49,8 @@ class BatchTest extends BatchContract {
     @Test
     void whatNatsCannotTakeIsRefused() {
         String stream = nats().stream(1);
-        assertRefused(() -> read("no-such-stream").count(), "there is no stream test-ns/no-such-stream");
-        assertRefused(() -> read("no_such").count(), "letters, digits and -");
+        assertRefused(() -> read("no-such-stream").count(), "there is no stream test_ns/no-such-stream");
+        assertRefused(() -> read("no_such").count(), "the name of a stream consists of letters, digits and -");
         assertRefused(() -> writer(events(stream, 0, 1), stream).option("batch_events", "0").save(), "batch_events");
         assertRefused(() -> writer(events(stream, 0, 30000), stream).option("batch_events", "20000").save(),
                 "max_msgs: N");

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** A connection that stands beside the data source: it makes streams, and publishes as other clients do. */
 public final class TestNats implements AutoCloseable {
-    public static final String NAMESPACE = "test-ns";
+    public static final String NAMESPACE = "test_ns";
     private static final AtomicInteger STREAMS = new AtomicInteger();
     private final Connection connection;
 

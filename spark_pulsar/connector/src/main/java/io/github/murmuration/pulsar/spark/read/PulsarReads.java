@@ -213,7 +213,8 @@ final class PulsarReads implements StreamReads<PartitionState> {
     @Override
     public InputPartition[] slices(PartitionOffsets from, PartitionOffsets to) {
         List<PartitionState> states = states(from);
-        for (int partition = states.size(); partition < to.partitions(); partition++) {
+        int planned = to.life().equals(life) ? to.partitions() : 0;
+        for (int partition = states.size(); partition < planned; partition++) {
             dataLoss.missing(stream.topic(partition), to.next(partition, 0));
         }
         List<InputPartition> slices = new ArrayList<>();

@@ -102,6 +102,7 @@ class DataLossTest extends DataLossContract {
     @Test
     void aPartitionThatIsGoneIsNoticed() throws Exception {
         pulsar().delete(source, 1);
-        assertRefused(() -> run(query(true)), "PULSAR_DATA_LOSS: in " + TestPulsar.topic(source, 1));
+        String words = assertRefused(() -> run(query(true)), "PULSAR_DATA_LOSS: in " + TestPulsar.topic(source, 1));
+        assertTrue(words.contains("found no such topic"), words);
     }
 }
