@@ -25,6 +25,11 @@ SPARK = Source("Structured Streaming + Kafka Integration Guide",
 THROUGHPUT = Source("Confluent, Optimize Clients for Throughput",
                     "https://docs.confluent.io/cloud/current/client-apps/optimizing/throughput.html")
 
+BUFFER = Source("librdkafka, configuration: queue.buffering.max.messages",
+                "https://github.com/confluentinc/librdkafka/blob/master/CONFIGURATION.md")
+BROKER = Source("Kafka documentation, Broker Configs",
+                "https://kafka.apache.org/documentation/#brokerconfigs_num.network.threads")
+
 FILE = "kafka.properties"
 
 
@@ -41,13 +46,14 @@ def compared(settings: Settings) -> Compared:
         Setting("linger.ms (publisher)", str(publisher["linger.ms"]), "publish_group_ms", LINGER),
         Setting("batch.size (publisher)", f"{publisher['batch.size']:,} bytes",
                 "a published group is one request of its partition, as a rule", BATCH),
+        Setting("in flight (publisher)", f"{publisher['queue.buffering.max.messages']:,} events, "
+                f"{publisher['queue.buffering.max.kbytes'] >> 10} MiB", "beyond, whoever publishes waits", BUFFER),
         Setting("compression.type (publisher)", str(publisher.get("compression.type", "none (the default)")),
                 "as on every store", COMPRESSION),
         Setting("num.network.threads, num.io.threads (broker)",
                 f"{configured(settings, FILE, 'num.network.threads', '3')}, "
                 f"{configured(settings, FILE, 'num.io.threads', '8')}", "one machine with few cores",
-                Source("Kafka documentation, Broker Configs",
-                       "https://kafka.apache.org/documentation/#brokerconfigs_num.network.threads")),
+                BROKER),
         Setting("maxOffsetsPerTrigger (Spark)", spark.read_options["maxOffsetsPerTrigger"],
                 "what a micro-batch reads at most, in events", SPARK),
         Setting("fetch.max.wait.ms (Spark)", spark.read_options["kafka.fetch.max.wait.ms"],
@@ -55,10 +61,14 @@ def compared(settings: Settings) -> Compared:
         Setting("linger.ms, batch.size (Spark)",
                 f"{spark.write_options['kafka.linger.ms']}, {int(spark.write_options['kafka.batch.size']):,} bytes",
                 "a task writes its part of a micro-batch in one piece", LINGER),
+        Setting("sink (Spark)", "at least once", "repeats are dropped later; Pravega's and NATS' sinks write exactly "
+                "once", SPARK),
     ), (
         Alternative("flush.messages", flushed, "not set, with replication for durability",
                     "an acknowledgement would mean the page cache, as in a comparison of that class; one machine has "
                     "no replicas that would survive it", TOPIC),
+        Alternative("heap (broker)", "less (deploy/local/kafka/)", "1 GB (KAFKA_HEAP_OPTS)",
+                    "garbage collected less often", BROKER),
         Alternative("compression.type", str(publisher.get("compression.type", "none")), "lz4",
                     "fewer bytes to send and flush for CPU of publisher, Spark and consumers, which is what is scarce "
                     "on one machine", THROUGHPUT),

@@ -38,7 +38,8 @@ DRIVER = Driver(
     compared=compared,
     acknowledgement={
         "fsync": "in the journal of the bookie and synced to disk before it is acknowledged; survives the machine",
-        "page-cache": "written to the bookie's journal, not synced: survives its process, may be lost with the machine",
+        "page-cache": "written to the bookie's journal, synced within a second: survives its process, may be lost with "
+                      "the machine",
     },
     replicated="on two of three bookies at least, so that one of four may be dead, and one of two segment stores; "
                "ZooKeeper, the controller and long-term storage stay single",

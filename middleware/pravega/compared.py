@@ -17,6 +17,8 @@ CLIENT = Source("Pravega, Working with Pravega: Basic Reader and Writer",
                 "https://github.com/pravega/pravega/blob/master/documentation/src/docs/basic-reader-and-writer.md")
 BATCHING = Source("Pravega's blog, When speeding makes sense: batching by the client",
                   "https://blog.pravega.io/category/performance/")
+JAVA = Source("The java command, -XX:+TieredCompilation",
+              "https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html")
 SPARK = Source("Spark's data source for Pravega: options", "spark_pravega/README.md")
 
 STORE, JOURNAL = "segment-store.properties", "bookkeeper.conf"
@@ -35,8 +37,10 @@ def compared(settings: Settings) -> Compared:
         Setting("journalAdaptiveGroupWrites, journalMaxGroupWaitMSec (bookie)",
                 f"{configured(settings, JOURNAL, 'journalAdaptiveGroupWrites', 'true')}, "
                 f"{configured(settings, JOURNAL, 'journalMaxGroupWaitMSec', '2')} ms",
-                "entries that come within this time are synced together, which optimizes for throughput and is the "
-                "default", BOOKIE),
+                "entries that come within this time are synced together, which optimizes for throughput; by default "
+                "so, with 2 ms", BOOKIE),
+        Setting("journalPageCacheFlushIntervalMSec (bookie)", "1,000 (the default)",
+                "in class page-cache the journal is synced so often", BOOKIE),
         Setting("bookkeeper.ensemble.size, …write.quorum.size, …ack.quorum.size (segment store)", quorums,
                 "one bookie: one copy", LOG),
         Setting("publish_group_ms (publisher)", f"{settings.publish_group_ms} ms, {MAX_GROUP_EVENTS:,} events",
@@ -51,14 +55,19 @@ def compared(settings: Settings) -> Compared:
         Setting("max_events_per_trigger (Spark)" if events else "max_bytes_per_trigger (Spark)",
                 str(events) if events else f"{BATCH_BYTES:,}", "what a micro-batch reads at most: in bytes unless "
                 "events are asked for, since those would have to be counted by reading", SPARK),
-        Setting("transaction_timeout_ms (Spark)", str(TRANSACTION_TIMEOUT_MS),
-                "a micro-batch is written in one transaction", SPARK),
+        Setting("exactly_once, transaction_timeout_ms (Spark)", f"true, {TRANSACTION_TIMEOUT_MS}",
+                "what enrich writes of a micro-batch is one transaction; Kafka's and Pulsar's sinks write at least "
+                "once", SPARK),
     ), (
         Alternative("quorums of the durable log", quorums, "3, 3, 3",
                     "copies on three bookies, for stability and not for throughput; each event would be written three "
                     "times", LOG),
         Alternative("heap and direct memory of the bookie", "less (deploy/local/pravega/bookie.py)", "4 GB and 4 GB",
                     "more memory than the machine has for one server; what is cached is read in recovery alone", LOG),
+        Alternative("heap of the segment store", "less (deploy/local/pravega/)", "4 GB at least",
+                    "garbage collected less often; more memory than the machine has for one server", MEMORY),
+        Alternative("tiers of compilation (all servers)", "the first one (deploy/local/pravega/)",
+                    "all, as Java has them", "a faster segment store once it is warm, and a slower start", JAVA),
         Alternative("ledgerStorageClass (bookie)",
                     configured(settings, JOURNAL, "ledgerStorageClass", "SortedLedgerStorage (the default)"),
                     "InterleavedLedgerStorage",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from common.settings import Settings
 from middleware.compared import Alternative, Compared, Setting, Source, configured
+from middleware.pulsar.connection import QUEUE
 from middleware.pulsar.producer import MAX_GROUP_BYTES, MAX_GROUP_EVENTS, MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, options
 from middleware.pulsar.spark import BATCH_EVENTS
 
@@ -13,6 +14,9 @@ PRODUCER = Source("Pulsar Reference, Client: Producer",
                   "https://pulsar.apache.org/reference/#/4.0.x/client/client-configuration-producer")
 BROKER = Source("Pulsar Reference, Broker configuration",
                 "https://pulsar.apache.org/reference/#/4.0.x/config/reference-configuration-broker")
+
+READER = Source("Pulsar client for Java, ReaderBuilder.receiverQueueSize",
+                "https://pulsar.apache.org/api/client/4.0.x/org/apache/pulsar/client/api/ReaderBuilder.html")
 
 FILE = "standalone.conf"
 
@@ -25,8 +29,10 @@ def compared(settings: Settings) -> Compared:
                 "true: the journal is synced to disk before an entry is acknowledged", BOOKIE),
         Setting("journalAdaptiveGroupWrites, journalMaxGroupWaitMSec (bookie)",
                 f"{configured(settings, FILE, 'journalAdaptiveGroupWrites', 'true')}, {wait} ms",
-                "entries that come within this time are synced together, which optimizes for throughput and is the "
-                "default", BOOKIE),
+                "entries that come within this time are synced together, which optimizes for throughput; 1 ms "
+                "is Pulsar's default, BookKeeper's is 2", BOOKIE),
+        Setting("journalPageCacheFlushIntervalMSec (bookie)", "1,000 (the default)",
+                "in class page-cache the journal is synced so often", BOOKIE),
         Setting("journalFlushWhenQueueEmpty (bookie)",
                 configured(settings, FILE, "journalFlushWhenQueueEmpty", "false"), "the default", BOOKIE),
         Setting("publish_group_ms (publisher)",
@@ -40,13 +46,24 @@ def compared(settings: Settings) -> Compared:
         Setting("managedLedgerDefaultEnsembleSize, …WriteQuorum, …AckQuorum (broker)", ", ".join(
             configured(settings, FILE, f"managedLedgerDefault{name}", "2")
             for name in ("EnsembleSize", "WriteQuorum", "AckQuorum")), "one bookie: one copy", BROKER),
-        Setting("managedLedgerMaxSizePerLedgerMbytes (broker)",
-                configured(settings, FILE, "managedLedgerMaxSizePerLedgerMbytes", "2048"),
-                "retention removes whole ledgers", BROKER),
+        Setting("receiverQueueSize (consumers, Spark)", f"{QUEUE:,} events",
+                "fetched ahead of each partition, or one published group: it has no bound by bytes", READER),
+        Setting("sink (Spark)", "at least once", "repeats are dropped later; Pravega's and NATS' sinks write exactly "
+                "once", Source("Spark's data source for Pulsar: options", "spark_pulsar/README.md")),
         Setting("max_events_per_trigger (Spark)", str(settings.max_events_per_trigger or BATCH_EVENTS),
                 "what a micro-batch reads at most, in events", Source(
                     "Spark's data source for Pulsar: options", "spark_pulsar/README.md")),
     ), (
+        Alternative("managedLedgerMaxSizePerLedgerMbytes (broker)",
+                    configured(settings, FILE, "managedLedgerMaxSizePerLedgerMbytes", "2048"), "2048 (the default)",
+                    "retention removes whole ledgers: in larger ones it is coarser, in smaller ones there is more "
+                    "metadata to write", BROKER),
+        Alternative("brokerDeduplicationEntriesInterval (broker)",
+                    configured(settings, FILE, "brokerDeduplicationEntriesInterval", "1000"), "1000 (the default)",
+                    "snapshots of producers less often: a start reads more again", BROKER),
+        Alternative("heap and direct memory", "less (deploy/local/pulsar/)", "2 GB and 4 GB (PULSAR_MEM)",
+                    "larger caches, garbage collected less often; more memory than the machine has for one server",
+                    BROKER),
         Alternative("journalSyncData", synced, "true for durability; false may improve writes",
                     "an acknowledgement would mean the page cache, as in a comparison of that class", BOOKIE),
         Alternative("journalDirectories, ledgerDirectories", "one disk", "disks of their own",
