@@ -23,36 +23,39 @@ def configured(**given: object) -> dict[str, str]:
 def test_a_server_that_has_lost_its_folder_does_not_begin_anew_by_itself(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, middleware="pulsar")
     (pulsar.folder(settings) / "metadata").mkdir(parents=True)
-    server.formatted(settings).touch()
-    server.format_once(settings)
+    server.require_folder(settings)
     shutil.rmtree(pulsar.folder(settings))
     with pytest.raises(SystemExit, match="murmur down --wipe --instance default"):
-        server.format_once(settings)
-    assert not pulsar.folder(settings).exists()
+        server.require_folder(settings)
 
 
 def test_the_rest_of_a_beginning_that_was_killed_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The bookie is a process that begins a journal and goes on."""
+    """The bookie is a process that tells that it is there, and what it was ended by."""
     settings = Settings(home=tmp_path, middleware="pulsar")
     rest = pulsar.folder(settings) / "bookkeeper" / "current" / "VERSION"
     rest.parent.mkdir(parents=True)
     rest.touch()
-    journal = rest.with_name("1.txn")
-    begin = ("sh", "-c", f"mkdir -p '{journal.parent}' && touch '{journal}' && exec sleep 60")
+    ended = pulsar.folder(settings) / "ended"
+    begin = ("bash", "-c", f"trap 'touch {ended}; exit' TERM; echo \"New bookie 'one' has been created.\"; "
+                           "while true; do sleep 0.05; done")
     monkeypatch.setattr(server, "java", lambda *arguments, **options: begin)
-    server.format_once(settings)
+    server.format(settings)
     assert not rest.exists()
-    assert journal.exists()
+    assert ended.exists(), "in an orderly way"
     assert server.formatted(settings).exists()
 
 
-def test_a_bookie_that_ends_is_no_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", [("false",), ("sleep", "60")])
+def test_a_bookie_that_ends_or_hangs_is_no_beginning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+) -> None:
     settings = Settings(home=tmp_path, middleware="pulsar")
-    monkeypatch.setattr(server, "java", lambda *arguments, **options: ("false",))
+    monkeypatch.setattr(server, "java", lambda *arguments, **options: command)
+    monkeypatch.setattr(server, "BOOKIE_SECONDS", 0.5)
     with pytest.raises(SystemExit, match="did not begin"):
-        server.format_once(settings)
+        server.format(settings)
     assert not server.formatted(settings).exists()
 
 
