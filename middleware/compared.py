@@ -19,6 +19,10 @@ class Source(NamedTuple):
     address: str
 
 
+JAVA = Source("The java command, -XX:+TieredCompilation",
+              "https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html")
+
+
 @dataclass(frozen=True)
 class Setting:
     """One that is in use, by the name that the store gives it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.settings import Settings
-from middleware.compared import Alternative, Compared, Setting, Source, configured
+from middleware.compared import JAVA, Alternative, Compared, Setting, Source, configured
 from middleware.pravega.producer import MAX_GROUP_EVENTS, MAX_IN_FLIGHT
 from middleware.pravega.spark import BATCH_BYTES, TRANSACTION_TIMEOUT_MS
 
@@ -17,8 +17,6 @@ CLIENT = Source("Pravega, Working with Pravega: Basic Reader and Writer",
                 "https://github.com/pravega/pravega/blob/master/documentation/src/docs/basic-reader-and-writer.md")
 BATCHING = Source("Pravega's blog, When speeding makes sense: batching by the client",
                   "https://blog.pravega.io/category/performance/")
-JAVA = Source("The java command, -XX:+TieredCompilation",
-              "https://docs.oracle.com/en/java/javase/17/docs/specs/man/java.html")
 SPARK = Source("Spark's data source for Pravega: options", "spark_pravega/README.md")
 
 STORE, JOURNAL = "segment-store.properties", "bookkeeper.conf"
