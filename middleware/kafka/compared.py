@@ -24,7 +24,6 @@ SPARK = Source("Structured Streaming + Kafka Integration Guide",
                "https://spark.apache.org/docs/latest/structured-streaming-kafka-integration.html")
 THROUGHPUT = Source("Confluent, Optimize Clients for Throughput",
                     "https://docs.confluent.io/cloud/current/client-apps/optimizing/throughput.html")
-
 BUFFER = Source("librdkafka, configuration: queue.buffering.max.messages",
                 "https://github.com/confluentinc/librdkafka/blob/master/CONFIGURATION.md")
 BROKER = Source("Kafka documentation, Broker Configs",

@@ -16,7 +16,6 @@ PUBLISHING = Source("NATS docs, Learn: Advanced publishing",
                     "https://docs.nats.io/learn/jetstream/advanced-publishing")
 FAST = Source("orbit.rs of the NATS maintainers, jetstream-extra: Fast Ingest Batch Publishing",
               "https://docs.rs/jetstream-extra/latest/jetstream_extra/")
-
 SPARK = Source("Spark's data source for NATS JetStream: options", "spark_nats/README.md")
 
 FILE = "nats-server.conf"

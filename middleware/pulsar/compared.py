@@ -14,9 +14,9 @@ PRODUCER = Source("Pulsar Reference, Client: Producer",
                   "https://pulsar.apache.org/reference/#/4.0.x/client/client-configuration-producer")
 BROKER = Source("Pulsar Reference, Broker configuration",
                 "https://pulsar.apache.org/reference/#/4.0.x/config/reference-configuration-broker")
-
 READER = Source("Pulsar client for Java, ReaderBuilder.receiverQueueSize",
                 "https://pulsar.apache.org/api/client/4.0.x/org/apache/pulsar/client/api/ReaderBuilder.html")
+SPARK = Source("Spark's data source for Pulsar: options", "spark_pulsar/README.md")
 
 FILE = "standalone.conf"
 
@@ -49,10 +49,9 @@ def compared(settings: Settings) -> Compared:
         Setting("receiverQueueSize (consumers, Spark)", f"{QUEUE:,} events",
                 "fetched ahead of each partition, or one published group: it has no bound by bytes", READER),
         Setting("sink (Spark)", "at least once", "repeats are dropped later; Pravega's and NATS' sinks write exactly "
-                "once", Source("Spark's data source for Pulsar: options", "spark_pulsar/README.md")),
+                "once", SPARK),
         Setting("max_events_per_trigger (Spark)", str(settings.max_events_per_trigger or BATCH_EVENTS),
-                "what a micro-batch reads at most, in events", Source(
-                    "Spark's data source for Pulsar: options", "spark_pulsar/README.md")),
+                "what a micro-batch reads at most, in events", SPARK),
     ), (
         Alternative("managedLedgerMaxSizePerLedgerMbytes (broker)",
                     configured(settings, FILE, "managedLedgerMaxSizePerLedgerMbytes", "2048"), "2048 (the default)",

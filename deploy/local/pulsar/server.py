@@ -32,12 +32,12 @@ def main() -> None:
         require_folder(settings)
         run_bookie(settings)
     else:
-        format(settings)
+        format_folder(settings)
     command = java(settings, options=class_data_sharing.options(settings, NAME))
     os.execv(command[0], command)
 
 
-def format(settings: Settings) -> None:
+def format_folder(settings: Settings) -> None:
     """Has a bookie without a broker begin in an empty folder, and notes by a stamp that it was done.
 
     It writes its identity into the metadata and beside its ledgers, one after the other: a bookie that was killed in

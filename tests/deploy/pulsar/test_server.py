@@ -41,7 +41,7 @@ def test_the_rest_of_a_beginning_that_was_killed_is_removed(
     begin = ("bash", "-c", f"trap 'touch {ended}; exit' TERM; echo \"New bookie 'one' has been created.\"; "
                            "while true; do sleep 0.05; done")
     monkeypatch.setattr(server, "java", lambda *arguments, **options: begin)
-    server.format(settings)
+    server.format_folder(settings)
     assert not rest.exists()
     assert ended.exists(), "in an orderly way"
     assert server.formatted(settings).exists()
@@ -55,7 +55,7 @@ def test_a_bookie_that_ends_or_hangs_is_no_beginning(
     monkeypatch.setattr(server, "java", lambda *arguments, **options: command)
     monkeypatch.setattr(server, "BOOKIE_SECONDS", 0.5)
     with pytest.raises(SystemExit, match="did not begin"):
-        server.format(settings)
+        server.format_folder(settings)
     assert not server.formatted(settings).exists()
 
 

@@ -3,7 +3,6 @@ package io.github.murmuration.spark.testing;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.spark.rdd.RDD;
@@ -65,36 +64,33 @@ public abstract class DataLossContract extends SourceTest {
         assertEquals(range(100, 107), copiedSince());
     }
 
-    /** Its offsets look like those of the old one. */
-    @Test
-    void aStreamThatWasCreatedAnewAndHasGrownBeyondIsNoticed() throws Exception {
+    /** Events 100 to 159, so that its offsets look like those of the old one. */
+    private void createAnewAndBeyond() {
         store().createAnew(source, 2);
         store().publish(source, 0, 100, 130);
         store().publish(source, 1, 130, 160);
+    }
+
+    @Test
+    void aStreamThatWasCreatedAnewAndHasGrownBeyondIsNoticed() throws Exception {
+        createAnewAndBeyond();
         assertNoticed(query(false), range(100, 160));
     }
 
     /** The batch was planned, and not done. Other tasks than before would be an unknown epoch to a sink. */
     @Test
     void aStreamThatIsCreatedAnewInTheMiddleIsNoticed() throws Exception {
-        undoTheBatch();
-        store().createAnew(source, 2);
-        store().publish(source, 0, 100, 130);
-        store().publish(source, 1, 130, 160);
+        undoTheFirstBatch(folder);
+        createAnewAndBeyond();
         assertNoticed(query(false).option("exactly_once", "false"), range(100, 160));
     }
 
     @Test
     void aStreamThatIsCreatedAnewInTheMiddleWithFewerPartitionsIsNoticed() throws Exception {
-        undoTheBatch();
+        undoTheFirstBatch(folder);
         store().createAnew(source, 1);
         store().publish(source, 0, 100, 130);
         assertNoticed(query(false).option("exactly_once", "false"), range(100, 130));
-    }
-
-    private void undoTheBatch() throws Exception {
-        Files.delete(folder.resolve("commits/0"));
-        Files.deleteIfExists(folder.resolve("commits/.0.crc"));
     }
 
     /** By a task of a read that was planned before. */
@@ -102,9 +98,7 @@ public abstract class DataLossContract extends SourceTest {
     void aStreamThatIsCreatedAnewBehindThePlanIsNoticed() {
         RDD<InternalRow> planned = read(source).queryExecution().toRdd();
         assertEquals(2, planned.partitions().length);
-        store().createAnew(source, 2);
-        store().publish(source, 0, 100, 130);
-        store().publish(source, 1, 130, 160);
+        createAnewAndBeyond();
         assertRefused(planned::count, "_DATA_LOSS: ");
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.spark.testing;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.apache.spark.sql.DataFrameWriter;
@@ -59,6 +60,12 @@ public abstract class SourceTest extends EventsTest {
     protected final DataStreamWriter<Row> copy(Dataset<Row> events, String target, Path checkpoint) {
         return events.writeStream().format(store.format()).options(store.where()).option("stream", target)
                 .option("checkpointLocation", checkpoint.toString());
+    }
+
+    /** A query with this checkpoint does its first batch once more, as if it had been killed before it noted it. */
+    protected static void undoTheFirstBatch(Path checkpoint) throws Exception {
+        Files.delete(checkpoint.resolve("commits/0"));
+        Files.deleteIfExists(checkpoint.resolve("commits/.0.crc"));
     }
 
     /** Until it has written all that its source holds now. */
