@@ -72,10 +72,14 @@ def has_caught_up(stages: Iterable[dict[str, Any]], since: float = 0.0) -> bool:
 
 
 def kill(pids: Iterable[int]) -> None:
-    """SIGKILL to each that still runs."""
+    signal_all(pids, signal.SIGKILL)
+
+
+def signal_all(pids: Iterable[int], sent: signal.Signals) -> None:
+    """To each that still runs."""
     for pid in pids:
         with suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
+            os.kill(pid, sent)
 
 
 class Stack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from common.settings import Settings
 from middleware.compared import JAVA, Alternative, Compared, Setting, Source, configured
-from middleware.pravega.producer import MAX_GROUP_EVENTS, MAX_IN_FLIGHT
+from middleware.pravega.producer import MAX_GROUP_BYTES, MAX_GROUP_EVENTS, MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES
 from middleware.pravega.spark import BATCH_BYTES, TRANSACTION_TIMEOUT_MS
 
 GUIDE = "https://github.com/pravega/pravega/blob/master/documentation/src/docs/admin-guide"
@@ -41,9 +41,11 @@ def compared(settings: Settings) -> Compared:
                 "in class page-cache the journal is synced so often", BOOKIE),
         Setting("bookkeeper.ensemble.size, …write.quorum.size, …ack.quorum.size (segment store)", quorums,
                 "one bookie: one copy", LOG),
-        Setting("publish_group_ms (publisher)", f"{settings.publish_group_ms} ms, {MAX_GROUP_EVENTS:,} events",
+        Setting("publish_group_ms (publisher)",
+                f"{settings.publish_group_ms} ms, {MAX_GROUP_EVENTS:,} events or {MAX_GROUP_BYTES >> 20} MiB",
                 "a group is handed to the writer at once, which makes of it blocks by itself", CLIENT),
-        Setting("in flight (publisher)", f"{MAX_IN_FLIGHT:,} events", "beyond, whoever publishes waits", CLIENT),
+        Setting("in flight (publisher)", f"{MAX_IN_FLIGHT:,} events, {MAX_IN_FLIGHT_BYTES >> 20} MiB",
+                "beyond, whoever publishes waits", CLIENT),
         Setting("EventWriterConfig (publisher)", "its defaults",
                 "how long the writer waits for more events it measures itself: nothing is to be set", BATCHING),
         Setting("pravegaservice.cache.size.max (segment store)", cache,

@@ -13,7 +13,7 @@ from middleware.membership import Membership
 from middleware.pravega.connection import Connection
 from middleware.pravega.consumer import PravegaConsumer, life
 from middleware.pravega.jvm import pairs, raising
-from middleware.pravega.producer import MAX_IN_FLIGHT, PravegaProducer
+from middleware.pravega.producer import MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES, PravegaProducer
 
 EPOCH_BITS = 32
 """The lower bits of a segment's id number it; those above count how often its stream had been scaled when it began."""
@@ -59,4 +59,4 @@ class PravegaData(DataPlane):
 
     def _writer(self, stream: str) -> Any:
         with raising(Unreachable, f"cannot write to {stream}"):
-            return self._connection.client().writer(stream, MAX_IN_FLIGHT)
+            return self._connection.client().writer(stream, MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES)

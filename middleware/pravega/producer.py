@@ -15,10 +15,11 @@ from middleware.data import Producer, check_size
 from middleware.errors import MiddlewareError, PublishFailed
 from middleware.pravega.jvm import raising
 
-MAX_IN_FLIGHT = 10_000
-"""Events sent and not yet acknowledged."""
+MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES = 10_000, 64 << 20
+"""What was sent and is not yet acknowledged; a group may always be. The client keeps it in Java's heap."""
 
-MAX_GROUP_EVENTS = 2_000
+MAX_GROUP_EVENTS, MAX_GROUP_BYTES = 2_000, 2 << 20
+"""What a published group has at most, with its keys; one event it may always have."""
 
 SLICE_MS = 200
 """How long one call waits in Java, where Ctrl-C is not seen."""
@@ -40,6 +41,7 @@ class PravegaProducer(Producer):
         self._max_event_bytes = settings.max_event_bytes
         self._group_s = settings.publish_group_ms / 1000
         self._group: list[bytes] = []
+        self._group_bytes = 0
         self._group_ends = 0.0
 
     def send(self, key: str, event: bytes) -> None:
@@ -48,8 +50,10 @@ class PravegaProducer(Producer):
         if not self._group:
             self._group_ends = now + self._group_s
         routing_key = key.encode()
-        self._group.append(_lengths(len(routing_key), len(event)) + routing_key + event)
-        if now >= self._group_ends or len(self._group) >= MAX_GROUP_EVENTS:
+        framed = _lengths(len(routing_key), len(event)) + routing_key + event
+        self._group.append(framed)
+        self._group_bytes += len(framed)
+        if now >= self._group_ends or len(self._group) >= MAX_GROUP_EVENTS or self._group_bytes >= MAX_GROUP_BYTES:
             self._hand_over()
 
     def flush(self) -> None:
@@ -66,10 +70,10 @@ class PravegaProducer(Producer):
                 raise PublishFailed(f"Pravega did not take the events of {self._stream}: {failure}")
 
     def _hand_over(self) -> None:
-        """Blocks while too many events are in flight. What failed is known at `flush`."""
+        """Blocks while too much is in flight. What failed is known at `flush`."""
         if not self._group:
             return
-        group, self._group = self._group, []
+        group, self._group, self._group_bytes = self._group, [], 0
         block = b"".join(group)
         with self._writing() as writer:
             np.frombuffer(writer.room(len(block)), np.uint8)[:] = np.frombuffer(block, np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from middleware.errors import EventTooLarge, UnknownStream, Unreachable
 from middleware.registry import connect, driver
 from tests.conformance.reading import group, numbered, publish, read, read_to
 from tests.conformance.servers import Servers
-from tests.stack import ROOT, kill
+from tests.stack import ROOT, kill, signal_all
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -52,6 +53,23 @@ def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: 
     publish(middleware, stream, (b"%d" % number + b"." * 1000 for number in range(40_000)))
     with middleware.data.consumer(stream, group()) as consumer:
         assert len(read(consumer, 40_000, most=10_000)) == 40_000
+
+
+def test_large_events_wait_for_servers_that_stand_still(
+    middleware: Middleware, stream: str, servers: Servers
+) -> None:
+    """More of them than a client has memory for: `send` holds back by bytes, too."""
+    paused = [pid for name in deployment(middleware.settings.middleware).killed for pid in servers.pids()[name]]
+    going_on = threading.Timer(4, signal_all, [paused, signal.SIGCONT])
+    signal_all(paused, signal.SIGSTOP)
+    going_on.start()
+    try:
+        publish(middleware, stream, (b"%d " % number + b"." * 1_000_000 for number in range(300)))
+    finally:
+        going_on.join()
+    with middleware.data.consumer(stream, group()) as consumer:
+        events = read_to(consumer, middleware.data.end(stream), most=10)
+    assert [int(event.split()[0]) for event in events] == [*range(300)]
 
 
 @pytest.mark.in_memory_too

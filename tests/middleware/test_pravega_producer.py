@@ -4,15 +4,15 @@ import pytest
 
 from common.settings import Settings
 from middleware.errors import PublishFailed, Unreachable
-from middleware.pravega.producer import MAX_GROUP_EVENTS, PravegaProducer
+from middleware.pravega.producer import MAX_GROUP_BYTES, MAX_GROUP_EVENTS, PravegaProducer
 
 
 class Writer:
     """As BlockWriter; `why`: what its flush tells."""
 
     def __init__(self, why: str | None) -> None:
-        self._why, self._room = why, bytearray(1 << 20)
-        self.events, self.closed = 0, False
+        self._why, self._room = why, bytearray(2 * MAX_GROUP_BYTES)
+        self.events, self.largest, self.closed = 0, 0, False
 
     def room(self, size: int) -> memoryview:
         return memoryview(self._room)[:size]
@@ -21,6 +21,7 @@ class Writer:
         if self._why == "refused":
             raise PublishFailed("refused")
         self.events += events
+        self.largest = max(self.largest, size)
         return True
 
     def push(self) -> None:
@@ -91,3 +92,14 @@ def test_closing_after_a_failure_opens_nothing() -> None:
         publish(producer)
     producer.close()
     assert [writer.closed for writer in client.writers] == [True]
+
+
+def test_a_group_is_bounded_in_bytes() -> None:
+    """However long it may wait: a block of it is copied in one piece."""
+    client, event = Client(None), bytes(1 << 20)
+    producer = PravegaProducer(client, Settings(publish_group_ms=1000), "stream")
+    for _ in range(50):
+        producer.send("key", event)
+    producer.close()
+    assert client.writers[0].events == 50
+    assert MAX_GROUP_BYTES <= client.writers[0].largest < MAX_GROUP_BYTES + len(event) + 100

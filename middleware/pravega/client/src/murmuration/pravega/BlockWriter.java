@@ -21,16 +21,21 @@ public final class BlockWriter implements AutoCloseable {
     private static final long CLOSE_MS = 5_000;
 
     private final EventStreamWriter<ByteBuffer> writer;
-    private final int maxInFlight;
-    private final Semaphore free;
+    private final int maxEvents;
+    private final int maxBytes;
+    private final Semaphore freeEvents;
+    private final Semaphore freeBytes;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final Room room = new Room();
     private final ExecutorService sender = Executors.newSingleThreadExecutor(BlockWriter::daemon);
 
-    BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxInFlight) {
+    /** Of at most so many events and bytes in flight; a block may always be. */
+    BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxEvents, int maxBytes) {
         this.writer = writer;
-        this.maxInFlight = maxInFlight;
-        this.free = new Semaphore(maxInFlight);
+        this.maxEvents = maxEvents;
+        this.maxBytes = maxBytes;
+        this.freeEvents = new Semaphore(maxEvents);
+        this.freeBytes = new Semaphore(maxBytes);
     }
 
     /** Where the caller lays a block of so many bytes. */
@@ -40,16 +45,24 @@ public final class BlockWriter implements AutoCloseable {
 
     /**
      * Takes the block that was laid into {@link #room}: {@code events} events, each as length of the routing key,
-     * length of the event (32 bits), key in UTF-8, event; false if too many were in flight for {@code timeoutMs}.
+     * length of the event (32 bits), key in UTF-8, event; false if too much was in flight for {@code timeoutMs}.
      */
     public boolean offer(int bytes, int events, long timeoutMs) throws InterruptedException {
-        int permits = Math.min(events, maxInFlight);
-        if (!free.tryAcquire(permits, timeoutMs, TimeUnit.MILLISECONDS)) {
+        int ofEvents = Math.min(events, maxEvents);
+        int ofBytes = Math.min(bytes, maxBytes);
+        if (!freeEvents.tryAcquire(ofEvents, timeoutMs, TimeUnit.MILLISECONDS)) {
+            return false;
+        }
+        if (!freeBytes.tryAcquire(ofBytes, timeoutMs, TimeUnit.MILLISECONDS)) {
+            freeEvents.release(ofEvents);
             return false;
         }
         byte[] block = new byte[bytes];
         room.first(bytes).get(0, block);
-        sender.execute(() -> write(ByteBuffer.wrap(block), permits));
+        sender.execute(() -> write(ByteBuffer.wrap(block), () -> {
+            freeBytes.release(ofBytes);
+            freeEvents.release(ofEvents);
+        }));
         return true;
     }
 
@@ -66,10 +79,10 @@ public final class BlockWriter implements AutoCloseable {
 
     /** True when everything taken so far is acknowledged or has failed. */
     public boolean flush(long timeoutMs) throws InterruptedException {
-        if (!free.tryAcquire(maxInFlight, timeoutMs, TimeUnit.MILLISECONDS)) {
+        if (!freeEvents.tryAcquire(maxEvents, timeoutMs, TimeUnit.MILLISECONDS)) {
             return false;
         }
-        free.release(maxInFlight);
+        freeEvents.release(maxEvents);
         return true;
     }
 
@@ -79,7 +92,7 @@ public final class BlockWriter implements AutoCloseable {
         return cause == null ? null : cause.toString();
     }
 
-    private void write(ByteBuffer block, int permits) {
+    private void write(ByteBuffer block, Runnable ended) {
         List<CompletableFuture<Void>> sent = new ArrayList<>();
         try {
             while (block.hasRemaining()) {
@@ -92,7 +105,7 @@ public final class BlockWriter implements AutoCloseable {
             if (failed != null) {
                 failure.compareAndSet(null, failed.getCause());
             }
-            free.release(permits);
+            ended.run();
         });
     }
 

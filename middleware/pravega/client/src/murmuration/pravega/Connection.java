@@ -83,10 +83,11 @@ public final class Connection implements AutoCloseable {
         return pairs(result(cuts.fetchTailStreamCut(Stream.of(scope, stream))));
     }
 
-    public BlockWriter writer(String stream, int maxInFlight) throws Exception {
+    public BlockWriter writer(String stream, int maxEvents, int maxBytes) throws Exception {
         result(controller.getCurrentSegments(scope, stream)); // in time: the writer itself would ask for minutes
         return new BlockWriter(new ClientFactoryImpl(scope, controller, pool).createEventWriter(
-                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()), maxInFlight);
+                stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()),
+                maxEvents, maxBytes);
     }
 
     public BlockReader reader(String stream) {
