@@ -39,12 +39,11 @@ def disturbing(settings: Settings, refusal: Exception | None = None) -> Iterator
 
 
 def is_running(settings: Settings) -> bool:
-    """Whether an experiment holds the instance. For a moment a look keeps others from beginning one. Raises OSError."""
+    """Whether an experiment holds the instance. Raises OSError."""
     try:
-        with disturbing(settings):
-            return False
-    except BlockingIOError:
-        return True
+        return files.is_held(_file(settings), alone=True)
+    except FileNotFoundError:  # there never was one
+        return False
 
 
 def _file(settings: Settings) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import struct
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -53,7 +54,7 @@ def locked(path: Path, flags: int = 0, shared: bool = False, refusal: Exception 
     descriptor = os.open(path, os.O_RDWR | flags)
     try:
         try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            hold(descriptor, shared)
         except BlockingIOError as error:
             raise refusal or error from None
         yield
@@ -61,13 +62,28 @@ def locked(path: Path, flags: int = 0, shared: bool = False, refusal: Exception 
         os.close(descriptor)
 
 
-def is_held(path: Path) -> bool:
-    """Whether another process holds the file. Raises OSError if there is none."""
+def hold(descriptor: int, shared: bool = False) -> None:
+    """Holds the opened file, alone or with others who share it, until the descriptor and its copies are closed. Raises
+    BlockingIOError if another process holds it otherwise."""
+    fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, _of_whole_file(fcntl.F_RDLCK if shared else fcntl.F_WRLCK))
+
+
+def is_held(path: Path, alone: bool = False) -> bool:
+    """Whether a process holds the file, or holds it alone. Whoever looks keeps nobody from holding it.
+
+    Raises OSError if there is none.
+    """
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        with locked(path):
-            return False
-    except BlockingIOError:
-        return True
+        hindering = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _of_whole_file(fcntl.F_RDLCK if alone else fcntl.F_WRLCK))
+    finally:
+        os.close(descriptor)
+    return int(struct.unpack_from("h", hindering)[0]) != fcntl.F_UNLCK
+
+
+def _of_whole_file(kind: int) -> bytes:
+    """Linux' `struct flock`, of 64 bits."""
+    return struct.pack("hhqqi4x", kind, os.SEEK_SET, 0, 0, 0)
 
 
 def sync_folder(folder: Path) -> None:

@@ -89,14 +89,14 @@ def occupy(settings: Settings) -> None:
     a folder and do not see each other's processes. Raises OtherMiddleware."""
     settings.instance_dir.mkdir(parents=True, exist_ok=True)
     own = settings.instance_dir / f"{settings.middleware}{OCCUPIED}"
-    with registry(settings.home):  # or one that looks would itself be taken for one that runs
+    with registry(settings.home):  # or of two that begin at once neither would see the other
         for path in settings.instance_dir.glob(f"*{OCCUPIED}"):
             if path != own and files.is_held(path):
                 other = path.name.removesuffix(OCCUPIED)
                 raise OtherMiddleware(f"instance {settings.instance} runs on {other} in other containers, and on one "
                                       f"middleware at a time: `docker compose down` with {other}'s Compose file first")
         held = os.open(own, os.O_RDWR | os.O_CREAT, 0o600)
-        fcntl.flock(held, fcntl.LOCK_SH)
+        files.hold(held, shared=True)
     os.set_inheritable(held, True)
 
 

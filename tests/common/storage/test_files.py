@@ -1,7 +1,9 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, or held by one process at a time."""
 
 from __future__ import annotations
 
+import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -39,3 +41,39 @@ def test_a_log_is_begun_anew_once_it_has_its_size_and_whoever_writes_it_goes_on(
             earlier.write(b"7")
             log.write(b"8")
     assert path.read_bytes() == b"78"
+
+
+def test_whether_a_file_is_held_and_how(tmp_path: Path) -> None:
+    path = tmp_path / "one"
+    with files.locked(path, os.O_CREAT):
+        assert (files.is_held(path), files.is_held(path, alone=True)) == (True, True)
+    with files.locked(path, shared=True), files.locked(path, shared=True):
+        assert (files.is_held(path), files.is_held(path, alone=True)) == (True, False)
+        with pytest.raises(BlockingIOError), files.locked(path):
+            pytest.fail("it is held alone")
+    assert not files.is_held(path)
+
+
+def test_whoever_looks_neither_hinders_nor_is_taken_for_one_who_holds(tmp_path: Path) -> None:
+    path, ended, looks = tmp_path / "one", threading.Event(), [0, 0]
+    path.touch()
+
+    def look(n: int) -> None:
+        while not ended.is_set():
+            looks[n] += files.is_held(path)
+
+    others = [threading.Thread(target=look, args=(n,)) for n in range(2)]
+    for other in others:
+        other.start()
+    try:
+        for _ in range(3000):
+            assert not files.is_held(path)
+        seen = list(looks)
+        for _ in range(3000):
+            with files.locked(path):
+                pass
+    finally:
+        ended.set()
+        for other in others:
+            other.join()
+    assert seen == [0, 0]
