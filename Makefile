@@ -28,7 +28,7 @@ test-fast:  ## checks that need no servers
 test-all:  ## all checks, with the long fault runs and the whole connector
 	@tests/run connector-all lint fast page counting whole server slow browser
 
-test-connector:  ## all checks of Spark's data source for Pravega, against a real server
+test-connector:  ## all checks of Spark's data sources, against real servers
 	@tests/run connector-all
 
 test-browser:  ## the page in headless Chromium

@@ -75,6 +75,16 @@ def kill(pids: Iterable[int]) -> None:
     signal_all(pids, signal.SIGKILL)
 
 
+@contextmanager
+def standing_still(pids: Iterable[int]) -> Iterator[None]:
+    """During the block."""
+    try:
+        signal_all(pids, signal.SIGSTOP)
+        yield
+    finally:
+        signal_all(pids, signal.SIGCONT)
+
+
 def signal_all(pids: Iterable[int], sent: signal.Signals) -> None:
     """To each that still runs."""
     for pid in pids:

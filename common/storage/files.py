@@ -73,9 +73,10 @@ def is_held(path: Path, alone: bool = False) -> bool:
 
     Raises OSError if there is none.
     """
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # whoever opens a pipe would wait for its writer
+    wish = _of_whole_file(fcntl.F_RDLCK if alone else fcntl.F_WRLCK)
     try:
-        hindering = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, _of_whole_file(fcntl.F_RDLCK if alone else fcntl.F_WRLCK))
+        hindering = fcntl.fcntl(descriptor, fcntl.F_OFD_GETLK, wish)
     finally:
         os.close(descriptor)
     return int(struct.unpack_from("h", hindering)[0]) != fcntl.F_UNLCK

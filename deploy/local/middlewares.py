@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import Path
 
 from common.process.child import MissingProgram
 from common.settings import MiddlewarePort, Settings
@@ -17,6 +18,14 @@ class NotInstalled(MissingProgram):
 
     def __init__(self, servers: str) -> None:
         super().__init__(f"{servers} is not installed: run `make setup` with MURMUR_MIDDLEWARE set to it")
+
+
+class FolderLost(SystemExit):
+    """What the only server of a store held is gone: beginning with nothing is not for the server to decide."""
+
+    def __init__(self, settings: Settings, folder: Path) -> None:
+        super().__init__(f"{folder} is gone, and with it what the only server held: put it back from a backup, or give "
+                         f"up what is stored (`murmur down --wipe --instance {settings.instance}`)")
 
 
 @dataclass(frozen=True)

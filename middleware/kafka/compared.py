@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.settings import Settings
-from middleware.compared import Alternative, Compared, Setting, Source, configured
+from middleware.compared import JAVA, Alternative, Compared, Setting, Source, configured
 from middleware.kafka.cluster import Cluster
 from middleware.kafka.producer import options
 from middleware.kafka.spark import binding
@@ -53,6 +53,8 @@ def compared(settings: Settings) -> Compared:
                 f"{configured(settings, FILE, 'num.network.threads', '3')}, "
                 f"{configured(settings, FILE, 'num.io.threads', '8')}", "one machine with few cores",
                 BROKER),
+        Setting("tiers of compilation (broker)", "all, as Java has them", "its start scripts change nothing about it",
+                JAVA),
         Setting("maxOffsetsPerTrigger (Spark)", spark.read_options["maxOffsetsPerTrigger"],
                 "what a micro-batch reads at most, in events", SPARK),
         Setting("fetch.max.wait.ms (Spark)", spark.read_options["kafka.fetch.max.wait.ms"],

@@ -7,7 +7,7 @@ import urllib.request
 
 from common.settings import Durability, Settings
 from common.storage.held import Held
-from common.tweets import RAW
+from common.tweets import RAW, STREAMS
 from middleware import membership
 from middleware.admin import Admin, await_answer
 from middleware.data import Position
@@ -60,6 +60,8 @@ class NatsAdmin(Admin):
     def durability_in_force(self) -> Durability | None:
         """By the running server's own word; None for one elsewhere, of which nobody knows where it is monitored."""
         self._streams.partitions(RAW)
+        if not all(map(self._streams.is_synced, STREAMS)):
+            return "page-cache"
         if self._settings.middleware_uri:
             return None
         uri = f"http://{self._settings.address(Port.MONITORING)}/varz"

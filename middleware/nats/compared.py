@@ -16,6 +16,7 @@ PUBLISHING = Source("NATS docs, Learn: Advanced publishing",
                     "https://docs.nats.io/learn/jetstream/advanced-publishing")
 FAST = Source("orbit.rs of the NATS maintainers, jetstream-extra: Fast Ingest Batch Publishing",
               "https://docs.rs/jetstream-extra/latest/jetstream_extra/")
+PENDING = Source("NATS docs, Reference: max_pending", "https://docs.nats.io/reference/config/max_pending")
 SPARK = Source("Spark's data source for NATS JetStream: options", "spark_nats/README.md")
 
 FILE = "nats-server.conf"
@@ -29,8 +30,8 @@ def compared(settings: Settings) -> Compared:
                 "least so often", SYNC),
         Setting("publishing", f"atomic batches of up to {producer.MAX_BATCH_EVENTS:,} messages and "
                 f"{producer.MAX_BATCH_BYTES >> 20} MiB",
-                "a published group is one batch, which is synced and acknowledged once; plain publishes would be "
-                "synced one by one", PUBLISHING),
+                "a published group is one batch of each partition, acknowledged once, synced four times, as counted; "
+                "plain publishes would be synced one by one", PUBLISHING),
         Setting("publish_group_ms (publisher)",
                 f"{settings.publish_group_ms} ms, {producer.MAX_GROUP_EVENTS:,} events or "
                 f"{producer.MAX_GROUP_BYTES >> 20} MiB", "the client groups nothing by itself", PUBLISHING),
@@ -38,9 +39,12 @@ def compared(settings: Settings) -> Compared:
                 "beyond, whoever publishes waits; of a partition one batch is on its way, so that order is kept where "
                 "it has to be sent again", PUBLISHING),
         Setting("limits.batch.max_msgs (server)", configured(settings, FILE, "max_msgs", "1,000"),
-                "what a task of Spark writes is one batch, too", BATCH),
-        Setting("max_buffered_msgs (server)", configured(settings, FILE, "max_buffered_msgs", "10,000"),
+                "what a task of Spark writes to a partition are batches of 10,000", BATCH),
+        Setting("max_buffered_msgs, max_buffered_size (server)",
+                f"{configured(settings, FILE, 'max_buffered_msgs', '10,000')}, "
+                f"{configured(settings, FILE, 'max_buffered_size', '128MB')}",
                 "a batch arrives in one piece, and beyond this it is dropped", JETSTREAM),
+        Setting("max_pending (server)", configured(settings, FILE, "max_pending", "64MB"), "the default", PENDING),
         Setting("max_events_per_trigger (Spark)", str(settings.max_events_per_trigger or BATCH_EVENTS),
                 "what a micro-batch reads at most, in events", SPARK),
         Setting("exactly_once (Spark)", "true", "what enrich writes of a micro-batch is an atomic batch of each "

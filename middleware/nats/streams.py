@@ -117,6 +117,10 @@ class Streams:
             raise
         return True
 
+    def is_synced(self, stream: str) -> bool:
+        """Whether each partition leaves it to the server when an event is synced, and none puts it off by itself."""
+        return all(one["config"].get("persist_mode", "default") == "default" for one in self._listed(stream))
+
     def _listed(self, stream: str) -> Iterator[dict[str, Any]]:
         offset, total = 0, 1
         while offset < total:

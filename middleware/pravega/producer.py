@@ -40,20 +40,22 @@ class PravegaProducer(Producer):
         self._stream = stream
         self._max_event_bytes = settings.max_event_bytes
         self._group_s = settings.publish_group_ms / 1000
-        self._group: list[bytes] = []
+        self._group: list[bytes] = []  # not empty where an interrupt ended its handing over
         self._group_bytes = 0
         self._group_ends = 0.0
 
     def send(self, key: str, event: bytes) -> None:
         check_size(event, self._max_event_bytes)
+        routing_key = key.encode()
+        framed = _lengths(len(routing_key), len(event)) + routing_key + event
+        if self._group_bytes + len(framed) > MAX_GROUP_BYTES:
+            self._hand_over()
         now = time.monotonic()
         if not self._group:
             self._group_ends = now + self._group_s
-        routing_key = key.encode()
-        framed = _lengths(len(routing_key), len(event)) + routing_key + event
         self._group.append(framed)
         self._group_bytes += len(framed)
-        if now >= self._group_ends or len(self._group) >= MAX_GROUP_EVENTS or self._group_bytes >= MAX_GROUP_BYTES:
+        if now >= self._group_ends or len(self._group) >= MAX_GROUP_EVENTS:
             self._hand_over()
 
     def flush(self) -> None:
@@ -73,24 +75,29 @@ class PravegaProducer(Producer):
         """Blocks while too much is in flight. What failed is known at `flush`."""
         if not self._group:
             return
-        group, self._group, self._group_bytes = self._group, [], 0
-        block = b"".join(group)
+        block = b"".join(self._group)
         with self._writing() as writer:
             np.frombuffer(writer.room(len(block)), np.uint8)[:] = np.frombuffer(block, np.uint8)
-            while not writer.offer(len(block), len(group), SLICE_MS):
+            while not writer.offer(len(block), len(self._group), SLICE_MS):
                 pass
+        self._begin_group()
+
+    def _begin_group(self) -> None:
+        self._group, self._group_bytes = [], 0
 
     @contextmanager
     def _writing(self) -> Iterator[Any]:
         """The writer, a new one after a failure: one that failed is closed, which ends its thread and connections."""
-        if self._writer is None:
-            self._writer = self._open_writer()
         try:
+            if self._writer is None:
+                self._writer = self._open_writer()
             with raising(PublishFailed, f"Pravega did not take the events of {self._stream}"):
                 yield self._writer
         except MiddlewareError:
+            self._begin_group()  # whoever is told of the failure sends it again
             failed, self._writer = self._writer, None
-            failed.close()
+            if failed is not None:
+                failed.close()
             raise
 
     def close(self) -> None:

@@ -46,6 +46,19 @@ def compared(settings: Settings) -> Compared:
         Setting("managedLedgerDefaultEnsembleSize, …WriteQuorum, …AckQuorum (broker)", ", ".join(
             configured(settings, FILE, f"managedLedgerDefault{name}", "2")
             for name in ("EnsembleSize", "WriteQuorum", "AckQuorum")), "one bookie: one copy", BROKER),
+        Setting("numIOThreads, bookkeeperClientNumIoThreads, serverNumIOThreads, bookkeeperNumberOfChannelsPerBookie",
+                ", ".join(configured(settings, FILE, name, "more") for name in (
+                    "numIOThreads", "bookkeeperClientNumIoThreads", "serverNumIOThreads",
+                    "bookkeeperNumberOfChannelsPerBookie")), "one machine with few cores", BROKER),
+        Setting("managedLedgerCacheSizeMB, dbStorage_writeCacheMaxSizeMb, dbStorage_readAheadCacheMaxSizeMb",
+                ", ".join(configured(settings, FILE, name, "by memory") for name in (
+                    "managedLedgerCacheSizeMB", "dbStorage_writeCacheMaxSizeMb", "dbStorage_readAheadCacheMaxSizeMb")),
+                "in MB; what was just written is read from the first by Spark and the consumers", BROKER),
+        Setting("managedLedgerNewEntriesCheckDelayInMillis (broker)",
+                configured(settings, FILE, "managedLedgerNewEntriesCheckDelayInMillis", "10"),
+                "an event is handed out as soon as it is there", BROKER),
+        Setting("deduplication (namespace)", "on", "the publisher's is exactly once, as on every store; the broker "
+                "notes what each producer has sent", BROKER),
         Setting("receiverQueueSize (consumers, Spark)", f"{QUEUE:,} events",
                 "fetched ahead of each partition, or one published group: it has no bound by bytes", READER),
         Setting("sink (Spark)", "at least once", "repeats are dropped later; Pravega's and NATS' sinks write exactly "

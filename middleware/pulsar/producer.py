@@ -29,7 +29,7 @@ MAX_IN_FLIGHT, MAX_IN_FLIGHT_BYTES = 10_000, 64 << 20
 """What was sent and is not yet acknowledged; a group may always be."""
 
 DELIVERY_SECONDS = 120
-"""How long a group is tried to be delivered. One whose acknowledgement was lost comes twice."""
+"""How long a group is tried to be delivered. The broker drops one that it has, its acknowledgement having been lost."""
 
 FULL_SECONDS = 0.002
 """How often it is looked whether there is room again."""

@@ -46,7 +46,9 @@ def test_an_instance_is_held_until_the_experiment_ends_however_it_does(tmp_path:
 def test_several_may_disturb_it_and_no_experiment_begins_meanwhile(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     settings.instance_dir.mkdir(parents=True)
-    with disturbing(settings), disturbing(settings), pytest.raises(BlockingIOError), experimenting(settings):
-        pytest.fail("it has begun")
+    with disturbing(settings), disturbing(settings):
+        assert not is_running(settings)
+        with pytest.raises(BlockingIOError), experimenting(settings):
+            pytest.fail("it has begun")
     with experimenting(settings):
         pass

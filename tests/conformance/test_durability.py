@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from common.settings import Durability
+from common.tweets import RAW
 from deploy.local.middlewares import deployment
 from middleware.driver import Middleware
+from middleware.nats.connection import Connection
 from middleware.registry import connect
 from tests.conformance.servers import Servers
 from tests.conformance.syscalls import count_syncs
@@ -53,6 +56,23 @@ def test_in_class_fsync_every_event_is_synced_before_it_is_acknowledged(
 
 
 @pytest.mark.slow
+def test_a_published_group_costs_hardly_more_syncs_than_an_event(
+    middleware: Middleware, stream: str, servers: Servers, tmp_path: Path
+) -> None:
+    (pid, *_) = servers.pids()[deployment(middleware.settings.middleware).syncing]
+    with middleware.data.producer(stream) as producer:
+        producer.send("k", b"first")
+        producer.flush()
+
+        def load() -> None:
+            for number in range(1000):
+                producer.send("k", b"%d" % number)
+            producer.flush()
+
+        assert 1 <= count_syncs(pid, tmp_path, load) <= 50
+
+
+@pytest.mark.slow
 def test_in_class_page_cache_acknowledgements_do_not_wait_for_the_disk(
     stream: str, relaxed: Servers, tmp_path: Path
 ) -> None:
@@ -60,3 +80,17 @@ def test_in_class_page_cache_acknowledgements_do_not_wait_for_the_disk(
     assert in_force == "page-cache"
     assert count < EVENTS / 5
     assert relaxed.status()["durability"] == "page-cache"
+
+
+@pytest.mark.only("nats")
+def test_a_stream_that_puts_off_its_syncs_is_not_of_class_fsync(middleware: Middleware, servers: Servers) -> None:
+    """Although the server syncs each event: a stream of NATS may say otherwise, though none of ours does."""
+    assert middleware.admin.durability_in_force() == "fsync"
+    name = f"{middleware.settings.namespace}_{RAW}_late"
+    with closing(Connection(middleware.settings)) as connection:
+        connection.ask(f"STREAM.CREATE.{name}", name=name, subjects=[f"{middleware.settings.namespace}.{RAW}.late.>"],
+                       storage="file", num_replicas=1, persist_mode="async")
+        try:
+            assert middleware.admin.durability_in_force() == "page-cache"
+        finally:
+            connection.ask(f"STREAM.DELETE.{name}")

@@ -173,7 +173,6 @@ STANDSTILL_S = 15
 
 
 @pytest.mark.slow
-@pytest.mark.only("kafka", "pravega", "pulsar")
 def test_who_takes_its_time_keeps_its_share(middleware: Middleware, stream: str, servers: Servers) -> None:
     """Longer than a member may be silent: otherwise members that wait for the same server would never commit."""
     name = group()

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from deploy.local.middlewares import deployment
-from middleware.data import Start
+from middleware.data import Producer, Start
 from middleware.driver import Middleware
 from middleware.errors import EventTooLarge, UnknownStream, Unreachable
 from middleware.registry import connect, driver
 from tests.conformance.reading import group, numbered, publish, read, read_to
 from tests.conformance.servers import Servers
-from tests.stack import ROOT, kill, signal_all
+from tests.stack import ROOT, kill, standing_still
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -58,18 +58,37 @@ def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: 
 def test_large_events_wait_for_servers_that_stand_still(
     middleware: Middleware, stream: str, servers: Servers
 ) -> None:
-    """More of them than a client has memory for: `send` holds back by bytes, too."""
-    paused = [pid for name in deployment(middleware.settings.middleware).killed for pid in servers.pids()[name]]
-    going_on = threading.Timer(4, signal_all, [paused, signal.SIGCONT])
-    signal_all(paused, signal.SIGSTOP)
-    going_on.start()
-    try:
-        publish(middleware, stream, (b"%d " % number + b"." * 1_000_000 for number in range(300)))
-    finally:
-        going_on.join()
+    """`send` holds back by bytes, too; and goes on."""
+    standing = [pid for name in deployment(middleware.settings.middleware).killed for pid in servers.pids()[name]]
+    sent: list[int] = []
+
+    def publish_large(producer: Producer) -> None:
+        for number in range(200):
+            producer.send("k", b"%d " % number + b"." * 1_000_000)
+            sent.append(number)
+        producer.flush()
+
+    with middleware.data.producer(stream) as producer, ThreadPoolExecutor(1) as thread:
+        producer.send("k", b"-1")
+        producer.flush()
+        with standing_still(standing):
+            published = thread.submit(publish_large, producer)
+            held_back_at = await_rest(lambda: len(sent))
+        published.result(120)
+    assert 0 < held_back_at < 100
     with middleware.data.consumer(stream, group()) as consumer:
         events = read_to(consumer, middleware.data.end(stream), most=10)
-    assert [int(event.split()[0]) for event in events] == [*range(300)]
+    assert [int(event.split()[0]) for event in events] == [*range(-1, 200)]
+
+
+def await_rest(count: Callable[[], int]) -> int:
+    """The count, once it has not changed for a second."""
+    found, since = count(), time.monotonic()
+    while not found or time.monotonic() < since + 1:
+        time.sleep(0.05)
+        if count() != found:
+            found, since = count(), time.monotonic()
+    return found
 
 
 @pytest.mark.in_memory_too

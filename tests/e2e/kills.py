@@ -35,7 +35,7 @@ def kill_each(instance: Stack, names: Iterable[str], kill: Callable[[str], None]
             kill(name)
             killed = time.monotonic()
             await_end(source, 300)
-        await_rest(instance)
+        await_rest(instance, time.time())
         log.info("caught up %.0f s after", time.monotonic() - killed)
     instance.audit_is_exact(len(kills) * burst, timeout=600)
 
@@ -57,6 +57,7 @@ def all_run(instance: Stack) -> bool:
     return all(info["statename"] == "RUNNING" for info in manager.ask(instance.settings()).getAllProcessInfo())
 
 
-def await_rest(instance: Stack) -> None:
+def await_rest(instance: Stack, sent: float) -> None:
+    """Returns once all that was sent until then, in seconds since the epoch, has gone all the way."""
     eventually("all processes run", lambda: all_run(instance), 240)
-    eventually("all stages have caught up", lambda: has_caught_up(stages(instance)), 300)
+    eventually("all stages have caught up", lambda: has_caught_up(stages(instance), sent), 300)

@@ -12,6 +12,7 @@ import redis
 
 from chaos.schedule import schedule
 from common.telemetry.failures import FAILURES
+from middleware.registry import registry
 from tests.stack import Stack, eventually, has_caught_up
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3600)]
@@ -19,9 +20,9 @@ pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3600)]
 SEED, RATE, SECONDS = 7, 50, 60
 
 
-@pytest.fixture
-def instance() -> Iterator[Stack]:
-    instance = Stack("test-chaos", MURMUR_MIDDLEWARE="kafka")
+@pytest.fixture(params=registry())
+def instance(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    instance = Stack(f"test-chaos-{request.param}", MURMUR_MIDDLEWARE=request.param)
     with instance.running():
         yield instance
 

@@ -11,15 +11,17 @@ class Writer:
     """As BlockWriter; `why`: what its flush tells."""
 
     def __init__(self, why: str | None) -> None:
-        self._why, self._room = why, bytearray(2 * MAX_GROUP_BYTES)
+        self.why, self._room = why, bytearray(2 * MAX_GROUP_BYTES)
         self.events, self.largest, self.closed = 0, 0, False
 
     def room(self, size: int) -> memoryview:
         return memoryview(self._room)[:size]
 
     def offer(self, size: int, events: int, timeout_ms: int) -> bool:
-        if self._why == "refused":
+        if self.why == "refused":
             raise PublishFailed("refused")
+        if self.why == "interrupted":
+            raise KeyboardInterrupt
         self.events += events
         self.largest = max(self.largest, size)
         return True
@@ -31,7 +33,7 @@ class Writer:
         return True
 
     def failure(self) -> str | None:
-        return self._why
+        return self.why
 
     def close(self) -> None:
         self.closed = True
@@ -96,10 +98,31 @@ def test_closing_after_a_failure_opens_nothing() -> None:
 
 def test_a_group_is_bounded_in_bytes() -> None:
     """However long it may wait: a block of it is copied in one piece."""
-    client, event = Client(None), bytes(1 << 20)
+    client, event = Client(None), bytes(600_000)
     producer = PravegaProducer(client, Settings(publish_group_ms=1000), "stream")
     for _ in range(50):
         producer.send("key", event)
     producer.close()
     assert client.writers[0].events == 50
-    assert MAX_GROUP_BYTES <= client.writers[0].largest < MAX_GROUP_BYTES + len(event) + 100
+    assert MAX_GROUP_BYTES - len(event) < client.writers[0].largest <= MAX_GROUP_BYTES
+
+
+def test_a_group_whose_handing_over_is_interrupted_is_kept() -> None:
+    client = Client("interrupted", None)
+    producer = client.producer()
+    producer.send("key", b"event")
+    with pytest.raises(KeyboardInterrupt):
+        producer.flush()
+    client.writers[0].why = None
+    producer.flush()
+    assert client.writers[0].events == 1
+
+
+def test_a_group_that_was_refused_is_not_sent_once_more() -> None:
+    client = Client("refused", None)
+    producer = client.producer()
+    producer.send("key", b"event")
+    with pytest.raises(PublishFailed):
+        producer.flush()
+    producer.close()
+    assert len(client.writers) == 1

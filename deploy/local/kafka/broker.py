@@ -14,6 +14,7 @@ from pathlib import Path
 from common.settings import Settings
 from common.storage import files
 from deploy.local.kafka import HEAP, cluster_id, configuration, folder, java, name
+from deploy.local.middlewares import FolderLost
 from deploy.local.processes import class_data_sharing
 
 FORMAT_SECONDS = 60
@@ -36,7 +37,7 @@ def format_once(settings: Settings, replica: int) -> None:
     own, stamp = folder(settings, replica), formatted(settings, replica)
     if stamp.exists():
         if not (own / "log" / "meta.properties").exists():
-            raise SystemExit(lost(settings, replica))
+            raise lost(settings, replica)
         return
     shutil.rmtree(own, ignore_errors=True)
     own.mkdir(parents=True)
@@ -51,15 +52,14 @@ def formatted(settings: Settings, replica: int) -> Path:
     return settings.state_dir / f"{name(replica)}-formatted"
 
 
-def lost(settings: Settings, replica: int) -> str:
+def lost(settings: Settings, replica: int) -> SystemExit:
     """What to do about a folder that is gone. Each of three brokers votes for the leader of the controllers: one that
     begins with nothing, and a second that lags, may choose a third that lacks what was acknowledged."""
-    gone = f"{folder(settings, replica)} is gone"
     if settings.replicas == 1:
-        return (f"{gone}, and with it what the only broker held: put it back from a backup, or give up what is stored "
-                f"(`murmur down --wipe --instance {settings.instance}`)")
-    return (f"{gone}: {name(replica)} may begin with an empty one only while the other two run and neither lags. How "
-            f"to see that, and what to do then: docs/operations.md, \"A copy's folder is lost\"")
+        return FolderLost(settings, folder(settings, replica))
+    return SystemExit(f"{folder(settings, replica)} is gone: {name(replica)} may begin with an empty one only while "
+                      f"the other two run and neither lags. How to see that, and what to do then: docs/operations.md, "
+                      f"\"A copy's folder is lost\"")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from common.process.child import python
 from common.settings import Settings
 from deploy.local.middlewares import Deployment, NotInstalled
 from deploy.local.processes import health_checks
@@ -30,7 +31,7 @@ def write_configuration(settings: Settings) -> None:
 
 def processes(settings: Settings) -> list[Process]:
     return [
-        Process("nats", (str(program(settings)), "--config", str(configuration(settings))), stage=0,
+        Process("nats", python("deploy.local.nats.server"), stage=0,
                 ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.MONITORING)}/healthz", "127.0.0.1"),
                 stop_seconds=1, environment={"GOMEMLIMIT": f"{MEMORY_MIB * 3 // 4}MiB"}, memory_mib=MEMORY_MIB,
                 listens=((Port.CLIENT, 0), (Port.MONITORING, 0)), data=folder(settings))

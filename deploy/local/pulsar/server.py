@@ -14,6 +14,7 @@ from pathlib import Path
 from common.process.child import ends_with_parent
 from common.settings import Settings
 from common.storage import files
+from deploy.local.middlewares import FolderLost
 from deploy.local.processes import class_data_sharing
 from deploy.local.pulsar import folder, java, render_configuration
 
@@ -53,8 +54,7 @@ def format_folder(settings: Settings) -> None:
 def require_folder(settings: Settings) -> None:
     """Exits where what the server held is gone."""
     if not (folder(settings) / "metadata").exists():
-        raise SystemExit(f"{folder(settings)} is gone, and with it what the only server held: put it back from a "
-                         f"backup, or give up what is stored (`murmur down --wipe --instance {settings.instance}`)")
+        raise FolderLost(settings, folder(settings))
 
 
 def formatted(settings: Settings) -> Path:

@@ -55,20 +55,21 @@ def test_whether_a_file_is_held_and_how(tmp_path: Path) -> None:
 
 
 def test_whoever_looks_neither_hinders_nor_is_taken_for_one_who_holds(tmp_path: Path) -> None:
-    path, ended, looks = tmp_path / "one", threading.Event(), [0, 0]
+    path, ended, looks, seen = tmp_path / "one", threading.Event(), [0, 0], [0, 0]
     path.touch()
 
     def look(n: int) -> None:
         while not ended.is_set():
-            looks[n] += files.is_held(path)
+            seen[n] += files.is_held(path)
+            looks[n] += 1
 
     others = [threading.Thread(target=look, args=(n,)) for n in range(2)]
     for other in others:
         other.start()
     try:
-        for _ in range(3000):
+        while min(looks) < 1000:
             assert not files.is_held(path)
-        seen = list(looks)
+        before = list(seen)
         for _ in range(3000):
             with files.locked(path):
                 pass
@@ -76,4 +77,9 @@ def test_whoever_looks_neither_hinders_nor_is_taken_for_one_who_holds(tmp_path: 
         ended.set()
         for other in others:
             other.join()
-    assert seen == [0, 0]
+    assert before == [0, 0]
+
+
+def test_a_pipe_is_not_held_and_nobody_waits_for_its_writer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert not files.is_held(tmp_path / "pipe")

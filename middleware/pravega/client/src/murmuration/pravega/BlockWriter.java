@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
@@ -21,21 +20,16 @@ public final class BlockWriter implements AutoCloseable {
     private static final long CLOSE_MS = 5_000;
 
     private final EventStreamWriter<ByteBuffer> writer;
-    private final int maxEvents;
-    private final int maxBytes;
-    private final Semaphore freeEvents;
-    private final Semaphore freeBytes;
+    private final InFlight inFlight;
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
     private final Room room = new Room();
     private final ExecutorService sender = Executors.newSingleThreadExecutor(BlockWriter::daemon);
+    private volatile boolean closed;
 
-    /** Of at most so many events and bytes in flight; a block may always be. */
-    BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxEvents, int maxBytes) {
+    /** Of so many events and bytes in flight. */
+    public BlockWriter(EventStreamWriter<ByteBuffer> writer, int maxEvents, long maxBytes) {
         this.writer = writer;
-        this.maxEvents = maxEvents;
-        this.maxBytes = maxBytes;
-        this.freeEvents = new Semaphore(maxEvents);
-        this.freeBytes = new Semaphore(maxBytes);
+        this.inFlight = new InFlight(maxEvents, maxBytes);
     }
 
     /** Where the caller lays a block of so many bytes. */
@@ -48,21 +42,17 @@ public final class BlockWriter implements AutoCloseable {
      * length of the event (32 bits), key in UTF-8, event; false if too much was in flight for {@code timeoutMs}.
      */
     public boolean offer(int bytes, int events, long timeoutMs) throws InterruptedException {
-        int ofEvents = Math.min(events, maxEvents);
-        int ofBytes = Math.min(bytes, maxBytes);
-        if (!freeEvents.tryAcquire(ofEvents, timeoutMs, TimeUnit.MILLISECONDS)) {
+        if (!inFlight.began(events, bytes, timeoutMs)) {
             return false;
         }
-        if (!freeBytes.tryAcquire(ofBytes, timeoutMs, TimeUnit.MILLISECONDS)) {
-            freeEvents.release(ofEvents);
-            return false;
+        try {
+            byte[] block = new byte[bytes];
+            room.first(bytes).get(0, block);
+            sender.execute(() -> write(ByteBuffer.wrap(block), events));
+        } catch (Throwable untaken) {
+            inFlight.ended(events, bytes);
+            throw untaken;
         }
-        byte[] block = new byte[bytes];
-        room.first(bytes).get(0, block);
-        sender.execute(() -> write(ByteBuffer.wrap(block), () -> {
-            freeBytes.release(ofBytes);
-            freeEvents.release(ofEvents);
-        }));
         return true;
     }
 
@@ -71,7 +61,7 @@ public final class BlockWriter implements AutoCloseable {
         sender.execute(() -> {
             try {
                 writer.flush();
-            } catch (RuntimeException failed) {
+            } catch (Throwable failed) {
                 failure.compareAndSet(null, failed);
             }
         });
@@ -79,11 +69,7 @@ public final class BlockWriter implements AutoCloseable {
 
     /** True when everything taken so far is acknowledged or has failed. */
     public boolean flush(long timeoutMs) throws InterruptedException {
-        if (!freeEvents.tryAcquire(maxEvents, timeoutMs, TimeUnit.MILLISECONDS)) {
-            return false;
-        }
-        freeEvents.release(maxEvents);
-        return true;
+        return inFlight.awaitNothing(timeoutMs);
     }
 
     /** Why the first of the events that failed did so; null if none has. */
@@ -92,24 +78,27 @@ public final class BlockWriter implements AutoCloseable {
         return cause == null ? null : cause.toString();
     }
 
-    private void write(ByteBuffer block, Runnable ended) {
+    private void write(ByteBuffer block, int events) {
         List<CompletableFuture<Void>> sent = new ArrayList<>();
         try {
             while (block.hasRemaining()) {
                 sent.add(send(block));
             }
-        } catch (RuntimeException refused) {
+        } catch (Throwable refused) { // an error, too: nobody else would tell of it, and a flush would wait for ever
             sent.add(CompletableFuture.failedFuture(refused));
         }
         CompletableFuture.allOf(sent.toArray(CompletableFuture[]::new)).whenComplete((done, failed) -> {
             if (failed != null) {
-                failure.compareAndSet(null, failed.getCause());
+                failure.compareAndSet(null, failed.getCause() == null ? failed : failed.getCause());
             }
-            ended.run();
+            inFlight.ended(events, block.capacity());
         });
     }
 
     private CompletableFuture<Void> send(ByteBuffer block) {
+        if (closed) {
+            throw new IllegalStateException("closed before it was sent");
+        }
         byte[] key = new byte[block.getInt()];
         int length = block.getInt();
         block.get(key);
@@ -118,9 +107,10 @@ public final class BlockWriter implements AutoCloseable {
         return writer.writeEvent(new String(key, StandardCharsets.UTF_8), event);
     }
 
-    /** Bounded: what was not flushed may be lost. */
+    /** Bounded: what was not flushed may be lost, and what waits is not sent any more. */
     @Override
     public void close() throws InterruptedException {
+        closed = true;
         sender.execute(writer::close);
         sender.shutdown();
         sender.awaitTermination(CLOSE_MS, TimeUnit.MILLISECONDS);

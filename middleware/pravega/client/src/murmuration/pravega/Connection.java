@@ -83,7 +83,7 @@ public final class Connection implements AutoCloseable {
         return pairs(result(cuts.fetchTailStreamCut(Stream.of(scope, stream))));
     }
 
-    public BlockWriter writer(String stream, int maxEvents, int maxBytes) throws Exception {
+    public BlockWriter writer(String stream, int maxEvents, long maxBytes) throws Exception {
         result(controller.getCurrentSegments(scope, stream)); // in time: the writer itself would ask for minutes
         return new BlockWriter(new ClientFactoryImpl(scope, controller, pool).createEventWriter(
                 stream, new BlockWriter.Bytes(), EventWriterConfig.builder().build()),

@@ -2,6 +2,7 @@
 package io.github.murmuration.nats.spark.write;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.nats.spark.testing.NatsServer;
 import io.github.murmuration.nats.spark.testing.SparkTest;
@@ -46,12 +47,14 @@ class KilledServerTest extends SparkTest {
                     .option("namespace", TestNats.NAMESPACE).option("stream", target).option("batch_events", "200")
                     .option("checkpointLocation", folder.toString()).trigger(Trigger.AvailableNow()).start();
             Random random = new Random(1);
-            for (int time = 0; time < times && query.isActive(); time++) {
+            int killings = 0;
+            for (; killings < times && query.isActive(); killings++) {
                 Thread.sleep(200 + random.nextInt(1000));
                 killed.kill();
                 Thread.sleep(random.nextInt(500));
                 killed.start();
             }
+            assertTrue(killings > 1, "the server was not killed twice while the query ran");
             query.awaitTermination();
             Dataset<Row> copied = spark().read().format("nats").option("servers", killed.url())
                     .option("namespace", TestNats.NAMESPACE).option("stream", target).load();

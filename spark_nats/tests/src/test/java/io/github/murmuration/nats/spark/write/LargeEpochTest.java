@@ -3,8 +3,10 @@ package io.github.murmuration.nats.spark.write;
 
 import static io.github.murmuration.nats.spark.testing.NatsStore.nats;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.github.murmuration.nats.spark.testing.SparkTest;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,6 +34,7 @@ class LargeEpochTest extends SparkTest {
         writer(spark().range(0, rows, 1, 2).selectExpr("string(id) AS event"), source).save();
         long before = System.nanoTime();
         run(copy(readStream(source).load().select("event"), target, folder));
+        assertFalse(Files.exists(folder.resolve("commits/1")), "it was more than one epoch");
         System.out.println(rows + " rows in " + (System.nanoTime() - before) / 1_000_000 + " ms");
         assertEquals(rows, read(target).count());
         assertEquals(rows, read(target).select("event").distinct().count());
