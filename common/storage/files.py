@@ -51,14 +51,28 @@ def last_lines(log: Path, count: int) -> list[str]:
 def locked(path: Path, flags: int = 0, shared: bool = False, refusal: Exception | None = None) -> Iterator[None]:
     """Opens the file with these further flags, and holds it, alone or with others who share it. Raises `refusal`, or
     BlockingIOError unless one is given, if another process holds it otherwise; OSError."""
-    descriptor = os.open(path, os.O_RDWR | flags)
     try:
-        try:
-            hold(descriptor, shared)
-        except BlockingIOError as error:
-            raise refusal or error from None
+        descriptor = _opened_and_held(path, flags, shared)
+    except BlockingIOError as error:
+        raise refusal or error from None
+    try:
         yield
     finally:
+        os.close(descriptor)
+
+
+def _opened_and_held(path: Path, flags: int, shared: bool) -> int:
+    """Descriptor of the file; of the one that is there, should whoever held it have removed it just now."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | flags)
+        try:
+            hold(descriptor, shared)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
         os.close(descriptor)
 
 

@@ -55,6 +55,7 @@ def test_many_more_events_than_may_be_in_flight(middleware: Middleware, stream: 
         assert len(read(consumer, 40_000, most=10_000)) == 40_000
 
 
+@pytest.mark.slow
 def test_large_events_wait_for_servers_that_stand_still(
     middleware: Middleware, stream: str, servers: Servers
 ) -> None:

@@ -83,3 +83,25 @@ def test_whoever_looks_neither_hinders_nor_is_taken_for_one_who_holds(tmp_path: 
 def test_a_pipe_is_not_held_and_nobody_waits_for_its_writer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert not files.is_held(tmp_path / "pipe")
+
+
+def test_a_file_that_was_removed_while_it_was_opened_is_not_what_is_held(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As by who held it before: another one would hold the next file of that name."""
+    path, hold, held = tmp_path / "one", files.hold, []
+
+    def removed_first(descriptor: int, shared: bool = False) -> None:
+        if not held:
+            path.unlink()
+        held.append(descriptor)
+        hold(descriptor, shared)
+
+    monkeypatch.setattr(files, "hold", removed_first)
+    with files.locked(path, os.O_CREAT):
+        assert files.is_held(path)
+        assert len(held) == 2
+    path.touch()
+    held.clear()
+    with pytest.raises(FileNotFoundError), files.locked(path):
+        pytest.fail("it holds nothing")
