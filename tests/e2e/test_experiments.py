@@ -6,13 +6,12 @@ Rates are low, so that every machine sustains them; the objective is high, so th
 from __future__ import annotations
 
 import json
-import os
 import signal
 import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ import pytest
 from common.tweets import STAGES
 from deploy.local.middlewares import deployment
 from ingest.manifest import read_manifests, runs_dir
-from tests.stack import Stack, eventually
+from tests.stack import Stack, eventually, standing_still
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(900)]
 
@@ -73,17 +72,9 @@ def begun(stack: Stack, *words: str) -> subprocess.Popen[str]:
     return process
 
 
-@contextmanager
-def held_store(stack: Stack) -> Iterator[None]:
+def held_store(stack: Stack) -> AbstractContextManager[None]:
     store, *_ = deployment(stack.settings().middleware).killed
-    paused = stack.pids()[store]
-    try:
-        for pid in paused:
-            os.kill(pid, signal.SIGSTOP)
-        yield
-    finally:
-        for pid in paused:
-            os.kill(pid, signal.SIGCONT)
+    return standing_still(stack.pids()[store])
 
 
 def test_what_an_experiment_leaves_is_removed(stack: Stack) -> None:

@@ -3,6 +3,7 @@ package murmuration.pravega;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 
 /** What was handed over and is neither acknowledged nor failed; bounded, but for the block that reaches the bound. */
 final class InFlight {
@@ -22,12 +23,8 @@ final class InFlight {
     boolean began(int ofEvents, long ofBytes, long timeoutMs) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            long left = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-            while (events >= maxEvents || bytes >= maxBytes) {
-                if (left <= 0) {
-                    return false;
-                }
-                left = changed.awaitNanos(left);
+            if (!await(() -> events < maxEvents && bytes < maxBytes, timeoutMs)) {
+                return false;
             }
             events += ofEvents;
             bytes += ofBytes;
@@ -52,16 +49,21 @@ final class InFlight {
     boolean awaitNothing(long timeoutMs) throws InterruptedException {
         lock.lockInterruptibly();
         try {
-            long left = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
-            while (events > 0) {
-                if (left <= 0) {
-                    return false;
-                }
-                left = changed.awaitNanos(left);
-            }
-            return true;
+            return await(() -> events == 0, timeoutMs);
         } finally {
             lock.unlock();
         }
+    }
+
+    /** Whether it has come true in time; for who holds the lock. */
+    private boolean await(BooleanSupplier condition, long timeoutMs) throws InterruptedException {
+        long left = TimeUnit.MILLISECONDS.toNanos(timeoutMs);
+        while (!condition.getAsBoolean()) {
+            if (left <= 0) {
+                return false;
+            }
+            left = changed.awaitNanos(left);
+        }
+        return true;
     }
 }
