@@ -17,7 +17,7 @@ from deploy.local import checkout, instances, stack, state
 from deploy.local.processes import class_data_sharing, supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
-from middleware.registry import connect, driver, registry
+from middleware.registry import connect, registry, require
 
 STREAMS_SECONDS = 120.0
 LOOK_SECONDS = 2.0
@@ -41,11 +41,9 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     wished = Settings.chosen(**flags)
     try:
-        chosen = driver(wished.middleware)  # which the environment may have chosen
+        require(wished)  # of which the environment may tell
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    if wished.replicas > 1 and not chosen.replicated:
-        raise click.UsageError(f"{wished.middleware} has no replicas: leave MURMUR_REPLICAS at 1")
     if manager.is_running(wished):
         settings = Settings.load(instance=instance)
         state.recorded(settings)

@@ -37,6 +37,7 @@ class Deploy(StrEnum):
     START_AFTER = "deploy.local.processes.start_after"
     SUPERVISORD = "deploy.local.processes.supervisord"
     TRENDING = "consumers.trending"
+    WATCH = "deploy.local.processes.watch"
     WEB = "web:create_app()"
     WEB_SERVER = "web.server"
 

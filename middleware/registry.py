@@ -25,6 +25,13 @@ def driver(name: str) -> Driver:
     return found
 
 
+def require(settings: Settings) -> None:
+    """Raises ValueError where the middleware of the settings is not there, or has not what they ask of it."""
+    found = driver(settings.middleware)
+    if settings.replicas > 1 and not found.replicated:
+        raise ValueError(f"{settings.middleware} has no replicas: leave MURMUR_REPLICAS at 1")
+
+
 def connect(settings: Settings) -> Middleware:
     """Connection to the middleware of the settings."""
     return driver(settings.middleware).connect(settings)

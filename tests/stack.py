@@ -109,7 +109,7 @@ class Stack:
     def up(self, *options: str) -> None:
         """Begins from nothing."""
         self.down()
-        self.murmur("up", *options, timeout=240)
+        self.murmur("up", *options, timeout=300)
 
     @contextmanager
     def running(self) -> Iterator[Self]:

@@ -1,10 +1,10 @@
 """How Spark reads and writes a stream, by the data source of spark_pulsar/.
 
-Its offsets, in checkpoints and in the column `offset`, are those of offsets.py, which fit a signed integer of 64 bits:
-of ledger L, entry E and the i-th event of that (0 where it is the only one), (L << 40) + (E << 12) + i, less the same
-of the entry behind the partition's origin, and not below 0. A partition ends at the offset of its last event, plus 1;
-where the next one stands is not known before it is there. Origin and cut of each partition are properties of the
-topic (streams.py): the head is the cut, or the first ledger that is left where that begins later. Events behind a
+Its offsets, in checkpoints and in the column `offset`, are those of offsets.py, as long as they fit a signed integer of
+64 bits: of ledger L, entry E and the i-th event of that (0 where it is the only one), (L << 40) + (E << 12) + i, less
+the same of the entry behind the partition's origin, and not below 0. A partition ends at the offset of its last event,
+plus 1; where the next one stands is not known before it is there. Origin and cut of each partition are properties of
+the topic (streams.py): the head is the cut, or the first ledger that is left where that begins later. Events behind a
 commit that are neither there nor next to what was read are gone: PULSAR_DATA_LOSS. A key's partition is told by
 middleware/partitioning.py; an entry has 4,095 events at most.
 """

@@ -96,6 +96,18 @@ def test_a_middleware_that_is_not_there_is_refused_at_once(home: Path, started: 
     assert not home.exists()
 
 
+@pytest.mark.parametrize("words", [("up",), ("run", "redis")])
+def test_replicas_that_a_middleware_has_not_are_refused(
+    words: tuple[str, ...], home: Path, started: list[Settings]
+) -> None:
+    several = {"MURMUR_MIDDLEWARE": "nats", "MURMUR_REPLICAS": "3"}
+    refused = CliRunner().invoke(murmur, words, env=several)
+    assert refused.exit_code == 2, refused.output
+    assert "nats has no replicas: leave MURMUR_REPLICAS at 1" in refused.output
+    assert not started
+    assert not home.exists()
+
+
 def test_a_middleware_that_is_chosen_for_the_first_time_is_installed(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -175,6 +175,8 @@ STANDSTILL_S = 15
 @pytest.mark.slow
 def test_who_takes_its_time_keeps_its_share(middleware: Middleware, stream: str, servers: Servers) -> None:
     """Longer than a member may be silent: otherwise members that wait for the same server would never commit."""
+    if (ROOT / "tests/plugin/middleware" / middleware.settings.middleware).exists():
+        pytest.skip("the middleware of the tests gives a new member its share at once")
     name = group()
     publish(middleware, stream, numbered(0, 20))
     with waiting(servers, stream, name) as member, middleware.data.consumer(stream, name, "second") as second:

@@ -28,6 +28,7 @@ import yaml
 from deploy.containers import compose
 from deploy.containers.compose import in_container
 from deploy.local.processes.spec import Process
+from middleware.registry import driver
 from tests.stack import PORT_BASE, ROOT, eventually, has_caught_up, lags
 
 RATE = int(os.environ.get("MURMUR_TEST_COMPOSE_RATE", "2000"))
@@ -38,7 +39,9 @@ INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 pytestmark = pytest.mark.timeout(3600)
 
 FILES = [name for name, _ in compose.files()]
-PROFILES = {"": (), "cluster,postgres,observability,load": ("postgres", "prometheus", "locust")}
+BESIDE = ("postgres", "observability", "load")
+PROFILES = {"": (), **dict.fromkeys((",".join(BESIDE), ",".join(("cluster", *BESIDE))),
+                                    ("postgres", "prometheus", "locust"))}
 """Services that each choice of profiles adds, beside processes of the instance."""
 
 log = logging.getLogger(__name__)
@@ -244,10 +247,12 @@ def test_each_container_is_killed_and_every_tweet_is_there_once(file: str) -> No
 
 @pytest.mark.parametrize("file", FILES)
 def test_with_every_profile_of_ours(file: str) -> None:
-    """Three copies of each event, tweets in PostgreSQL, figures in Prometheus, Locust's page."""
+    """Three copies of each event where the store has them, tweets in PostgreSQL, figures in Prometheus, Locust's
+    page."""
     database = "postgresql+psycopg://murmur:murmur@postgres/postgres"
-    profiles = "cluster,postgres,observability,load"
-    with composed(file, profiles, MURMUR_REPLICAS="3", MURMUR_DATABASE_URL=database) as one:
+    replicated = bool(driver(Composed(file, "").middleware).replicated)
+    profiles = ",".join((*(["cluster"] if replicated else []), *BESIDE))
+    with composed(file, profiles, MURMUR_REPLICAS="3" if replicated else "1", MURMUR_DATABASE_URL=database) as one:
         pushed = push_invented(one)
         assert requests.get(f"http://127.0.0.1:{LOCUST}/", timeout=10).status_code == 200
         eventually("Prometheus has figures", lambda: figures("murmur_stage_tweets_total"), 120)

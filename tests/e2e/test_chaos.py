@@ -17,7 +17,7 @@ from tests.stack import Stack, eventually, has_caught_up
 
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(3600)]
 
-SEED, RATE, SECONDS = 7, 50, 60
+SEED, RATE, SECONDS = 7, 50, 180
 
 
 @pytest.fixture(params=registry())

@@ -18,7 +18,7 @@ from tests.stack import Stack, eventually
 pytestmark = [pytest.mark.server, pytest.mark.slow, pytest.mark.timeout(300), pytest.mark.every_middleware]
 
 RUN, GROUP = "unreadable", "test-unreadable"
-RATE, TWEETS = 400, 3200
+RATE, TWEETS = 400, 8000
 
 
 def unreadable(seq: int, **fields: str) -> bytes:

@@ -32,7 +32,7 @@ def write_configuration(settings: Settings) -> None:
 def processes(settings: Settings) -> list[Process]:
     return [
         Process("nats", python("deploy.local.nats.server"), stage=0,
-                ready=health_checks.http_ok(f"http://127.0.0.1:{settings.port(Port.MONITORING)}/healthz", "127.0.0.1"),
+                ready=health_checks.http_ok(health(settings), "127.0.0.1"),
                 stop_seconds=1, environment={"GOMEMLIMIT": f"{MEMORY_MIB * 3 // 4}MiB"}, memory_mib=MEMORY_MIB,
                 listens=((Port.CLIENT, 0), (Port.MONITORING, 0)), data=folder(settings))
     ]
@@ -44,6 +44,11 @@ def program(settings: Settings) -> Path:
 
 def configuration(settings: Settings) -> Path:
     return settings.state_dir / "conf" / "nats-server.conf"
+
+
+def health(settings: Settings) -> str:
+    """Where the server tells of its health."""
+    return f"http://127.0.0.1:{settings.port(Port.MONITORING)}/healthz"
 
 
 def folder(settings: Settings) -> Path:

@@ -17,7 +17,7 @@ from pathlib import Path
 from common.addresses import numbered
 from common.settings import Settings
 from common.storage import files
-from deploy.local.disk import full_share, room
+from deploy.local.disk import await_room, full_share
 from deploy.local.pravega import ZNODE, configuration, folder, java, write_one
 from deploy.local.processes import class_data_sharing
 from middleware.pravega.ports import Port
@@ -29,9 +29,6 @@ default, each piece of its table in memory did, up to 24 times a second."""
 
 TEMPLATE = "bookkeeper.conf"
 
-ROOM_SECONDS = 1.0
-"""How often a full disk is looked at."""
-
 FORMAT_SECONDS = 120
 
 INSTANCE_ID = f"{ZNODE}/bookkeeper/ledgers/INSTANCEID"
@@ -40,7 +37,9 @@ INSTANCE_ID = f"{ZNODE}/bookkeeper/ledgers/INSTANCEID"
 
 def main() -> None:
     settings, replica = Settings.load(), int(sys.argv[1])
-    await_room(settings.state_dir)
+    # On a full disk it would start and lose its journal's thread, for which it finds no place to unpack a library: so
+    # it would neither write, whatever room is made, nor end.
+    await_room(folder(settings, replica))
     write_one(settings, TEMPLATE, replica, disk_full=full_share(shutil.disk_usage(settings.state_dir).total),
               folder=folder(settings, replica), identity=identity(settings, replica))
     if replica == 0:
@@ -67,21 +66,6 @@ def identity(settings: Settings, replica: int) -> str:
     file.parent.mkdir(parents=True, exist_ok=True)
     files.replace(file, f"{numbered('murmur', replica)}-{secrets.token_hex(4)}")
     return file.read_text()
-
-
-def await_room(folder: Path) -> None:
-    """Returns once the bookie could write. On a full disk it would start and lose its journal's thread, for which it
-    finds no place to unpack a library: so it would neither write, whatever room is made, nor end."""
-    told = False
-    while True:
-        disk = shutil.disk_usage(folder)
-        if disk.free >= room(disk.total):
-            return
-        if not told:
-            print(f"the disk is full: {disk.free >> 20} MiB of {disk.total >> 20} are free. Starting once "
-                  f"{room(disk.total) >> 20} MiB are", flush=True)
-            told = True
-        time.sleep(ROOM_SECONDS)
 
 
 def formatted(settings: Settings) -> Path:

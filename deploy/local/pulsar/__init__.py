@@ -45,7 +45,7 @@ def write_configuration(settings: Settings) -> None:
 def processes(settings: Settings) -> list[Process]:
     return [
         Process("pulsar", python("deploy.local.pulsar.server"), stage=0, ready=answers(settings.port(Port.ADMIN)),
-                stop_seconds=1.5, memory_mib=1280, data=folder(settings),
+                ready_seconds=240, stop_seconds=1.5, memory_mib=1280, data=folder(settings),
                 listens=((Port.BROKER, 0), (Port.ADMIN, 0))),
     ]
 

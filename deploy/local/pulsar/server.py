@@ -14,6 +14,7 @@ from pathlib import Path
 from common.process.child import ends_with_parent
 from common.settings import Settings
 from common.storage import files
+from deploy.local.disk import await_room
 from deploy.local.middlewares import FolderLost
 from deploy.local.processes import class_data_sharing
 from deploy.local.pulsar import folder, java, render_configuration
@@ -21,13 +22,14 @@ from deploy.local.pulsar import folder, java, render_configuration
 NAME = "pulsar"
 """Of the archive of its classes."""
 
-BOOKIE_SECONDS = 60
+BOOKIE_SECONDS = 200
 CREATED = "has been created"
 """What the log says of a bookie that is there, and registered."""
 
 
 def main() -> None:
     settings = Settings.load()
+    await_room(folder(settings))
     render_configuration(settings)
     if formatted(settings).exists():
         require_folder(settings)

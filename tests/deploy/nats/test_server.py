@@ -20,10 +20,10 @@ def settings(tmp_path: Path) -> Settings:
 
 
 def test_a_server_that_has_lost_its_folder_does_not_begin_anew_by_itself(settings: Settings) -> None:
-    stored = folder(settings) / "jetstream"
-    stored.mkdir()
     server.begin_once(settings)
-    assert stored.exists()
+    (folder(settings) / "jetstream").rmdir()
+    with pytest.raises(SystemExit, match="is gone"):
+        server.begin_once(settings)
     shutil.rmtree(folder(settings))
     for _ in range(2):
         with pytest.raises(SystemExit, match="murmur down --wipe --instance default"):

@@ -3,32 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
 from common.settings import Settings
 from deploy.local.pravega import bookie
-
-Usage = namedtuple("Usage", "total used free")
-
-
-def test_on_a_full_disk_it_is_not_started_until_there_is_room(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    total = 1000 << 20
-    left = [0, 19 << 20, 21 << 20]
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(total, 0, left.pop(0)))
-    monkeypatch.setattr(bookie, "ROOM_SECONDS", 0.0)
-    bookie.await_room(tmp_path)
-    assert left == []
-    assert capsys.readouterr().out.splitlines() == [
-        "the disk is full: 0 MiB of 1000 are free. Starting once 20 MiB are"
-    ]
-    left.append(500 << 20)
-    bookie.await_room(tmp_path)
-    assert capsys.readouterr().out == ""
 
 
 def test_a_bookie_keeps_its_identity_with_its_folder_and_is_another_one_without(tmp_path: Path) -> None:

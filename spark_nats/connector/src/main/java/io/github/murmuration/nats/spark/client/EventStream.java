@@ -5,10 +5,8 @@ import java.io.Serializable;
 import java.util.regex.Pattern;
 
 /**
- * A stream of events, which is one JetStream stream for each of its partitions.
- *
- * @throws IllegalArgumentException if a name holds anything but letters, digits and {@code -}, and {@code _} in a
- *     namespace
+ * A stream of events, which is one JetStream stream for each of its partitions. Names consist of letters, digits and
+ * {@code -}, a namespace also of {@code _}; with others it is refused by an IllegalArgumentException.
  */
 public record EventStream(String namespace, String name) implements Serializable {
     private static final Pattern NAMESPACE = Pattern.compile("[A-Za-z0-9_-]+");

@@ -3,6 +3,7 @@ package io.github.murmuration.nats.spark.client;
 
 import io.github.murmuration.nats.spark.NatsException;
 import io.github.murmuration.spark.common.client.Leases;
+import io.nats.client.AuthenticationException;
 import io.nats.client.Connection;
 import io.nats.client.ConnectionListener;
 import io.nats.client.Consumer;
@@ -38,6 +39,10 @@ public final class NatsConnection implements Leases.Connection, AutoCloseable {
         this.servers = servers;
     }
 
+    /**
+     * @throws UnansweredException if no server answers
+     * @throws NatsException if one does, and refuses
+     */
     static NatsConnection open(String servers) {
         Log log = new Log();
         Options options = new Options.Builder()
@@ -55,8 +60,10 @@ public final class NatsConnection implements Leases.Connection, AutoCloseable {
                 .build();
         try {
             return new NatsConnection(Nats.connect(options), servers);
+        } catch (AuthenticationException refused) {
+            throw new NatsException("NATS refuses a connection at " + shown(servers), refused);
         } catch (IOException failed) {
-            throw new NatsException("no NATS server answers at " + shown(servers), failed);
+            throw new UnansweredException("no NATS server answers at " + shown(servers), failed);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             throw new NatsException("interrupted while connecting to " + shown(servers), interrupted);

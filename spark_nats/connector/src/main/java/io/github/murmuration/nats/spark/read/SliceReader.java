@@ -27,7 +27,12 @@ final class SliceReader implements PartitionReader<InternalRow> {
         row = new StoredEventRow(columns, slice);
         wanted = slice.start();
         lease = Connections.lease(options.servers());
-        events = new StoredEvents(lease.connection(), slice.jetStream(), null, slice.start(), slice.end());
+        try {
+            events = new StoredEvents(lease.connection(), slice.jetStream(), null, slice.start(), slice.end());
+        } catch (RuntimeException failed) {
+            lease.close();
+            throw failed;
+        }
     }
 
     @Override

@@ -85,15 +85,20 @@ final class EpochSubject {
         }
     }
 
-    /** Finds out what is to be written. */
+    /** Finds out what is to be written. If nothing came since it was known, it is as it was. */
     void look() {
         if (looked) {
             return;
         }
         Optional<LastMessage> newest = LastMessage.of(connection, answer, subject);
-        last = newest.map(LastMessage::sequence).orElse(0L);
-        written = 0;
-        missing = missing(newest.map(message -> message.headers().getFirst(EPOCH)).map(Long::parseLong).orElse(-1L));
+        long found = newest.map(LastMessage::sequence).orElse(0L);
+        if (missing == null || found == 0 || found != last) {
+            missing = null; // until it is known anew
+            last = found;
+            written = 0;
+            missing = missing(
+                    newest.map(message -> message.headers().getFirst(EPOCH)).map(Long::parseLong).orElse(-1L));
+        }
         looked = true;
     }
 

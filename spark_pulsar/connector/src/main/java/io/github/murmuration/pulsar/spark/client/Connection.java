@@ -12,7 +12,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.apache.pulsar.client.api.ClientBuilder;
-import org.apache.pulsar.client.api.Producer;
 import org.apache.pulsar.client.api.PulsarClient;
 import org.apache.pulsar.client.api.PulsarClientException;
 import org.apache.pulsar.client.api.Reader;
@@ -36,7 +35,7 @@ public final class Connection implements Leases.Connection {
 
     private final PulsarClient client;
     private final Streams streams;
-    private final Map<String, Producer<byte[]>> producers = new ConcurrentHashMap<>();
+    private final Map<String, PartitionProducer> producers = new ConcurrentHashMap<>();
 
     private Connection(PulsarClient client, Streams streams) {
         this.client = client;
@@ -82,13 +81,14 @@ public final class Connection implements Leases.Connection {
     }
 
     /** The one of this JVM. */
-    public Producer<byte[]> producer(String topic) {
+    public PartitionProducer producer(String topic) {
         return producers.computeIfAbsent(topic, absent -> {
             try {
-                return client.newProducer().topic(topic).enableBatching(true).batchingMaxMessages(BATCH_EVENTS)
-                        .batchingMaxBytes(BATCH_BYTES).batchingMaxPublishDelay(BATCH_DELAY_MS, TimeUnit.MILLISECONDS)
+                return new PartitionProducer(client.newProducer().topic(topic).enableBatching(true)
+                        .batchingMaxMessages(BATCH_EVENTS).batchingMaxBytes(BATCH_BYTES)
+                        .batchingMaxPublishDelay(BATCH_DELAY_MS, TimeUnit.MILLISECONDS)
                         .maxPendingMessages(PENDING).blockIfQueueFull(true)
-                        .sendTimeout(DELIVERY_SECONDS, TimeUnit.SECONDS).create();
+                        .sendTimeout(DELIVERY_SECONDS, TimeUnit.SECONDS).create());
             } catch (PulsarClientException failed) {
                 throw new PulsarException("cannot write to " + topic, failed);
             }
@@ -96,11 +96,11 @@ public final class Connection implements Leases.Connection {
     }
 
     /** Where a producer does not recover, as from the end of its topic, the next use makes a new one. */
-    public void failed(String topic, Producer<byte[]> producer, Throwable failure) {
+    public void failed(String topic, PartitionProducer failing, Throwable failure) {
         Throwable cause = failure instanceof CompletionException && failure.getCause() != null
                 ? failure.getCause() : failure;
-        if (FINAL.contains(cause.getClass()) && producers.remove(topic, producer)) {
-            producer.closeAsync();
+        if (FINAL.contains(cause.getClass()) && producers.remove(topic, failing)) {
+            failing.producer.closeAsync();
         }
     }
 

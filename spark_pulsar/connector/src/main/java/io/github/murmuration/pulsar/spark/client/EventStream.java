@@ -5,9 +5,8 @@ import java.io.Serializable;
 import java.util.regex.Pattern;
 
 /**
- * A stream of events, which is a partitioned topic.
- *
- * @throws IllegalArgumentException if a name holds anything but letters, digits and {@code - _ . = :}
+ * A stream of events, which is a partitioned topic. Names consist of letters, digits and {@code - _ . = :}; with others
+ * it is refused by an IllegalArgumentException.
  */
 public record EventStream(String tenant, String namespace, String name) implements Serializable {
     private static final Pattern NAME = Pattern.compile("[-=:.\\w]+");

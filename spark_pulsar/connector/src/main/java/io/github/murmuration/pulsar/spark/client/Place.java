@@ -7,23 +7,11 @@ import java.util.Comparator;
 /** Before the {@code nth} event of an entry, from 0 on; behind the last one where there are only so many. */
 public record Place(long ledger, long entry, int nth) implements Comparable<Place>, Serializable {
     static final int INDEX_BITS = 12;
-    static final int ENTRY_BITS = 28;
-    static final int LEDGER_SHIFT = INDEX_BITS + ENTRY_BITS;
     /** Events of one entry, at most; the place behind the last one needs a number, too. */
     public static final int MOST_INDEXED = (1 << INDEX_BITS) - 1;
 
     private static final Comparator<Place> ORDER =
             Comparator.comparingLong(Place::ledger).thenComparingLong(Place::entry).thenComparingInt(Place::nth);
-
-    /** As one number, in the same order. */
-    long packed() {
-        return ledger << LEDGER_SHIFT | entry << INDEX_BITS | nth;
-    }
-
-    static Place unpacked(long packed) {
-        return new Place(packed >> LEDGER_SHIFT, packed >> INDEX_BITS & (1L << ENTRY_BITS) - 1,
-                (int) (packed & MOST_INDEXED));
-    }
 
     /** Behind all of the entry. */
     public Place nextEntry() {

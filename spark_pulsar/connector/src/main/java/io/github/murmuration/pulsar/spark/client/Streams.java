@@ -53,16 +53,20 @@ public final class Streams {
                 .filter(ledgers -> !ledgers.listed().isEmpty());
     }
 
-    /** How many events entries have on average, by some of them; 1 where it is not told. */
+    /** How many events entries have on average, by some of them; as many as there may be if none is answered for. */
     public double eventsPerEntry(EventStream stream, int partition, List<Place> entries) {
         List<CompletableFuture<Optional<HttpHeaders>>> answers = new ArrayList<>();
         for (Place each : entries) {
             answers.add(administration.head(
                     stream.path(partition) + "/ledger/" + each.ledger() + "/entry/" + each.entry()));
         }
-        return answers.stream().map(CompletableFuture::join)
-                .mapToLong(headers -> headers.flatMap(told -> told.firstValue(BATCH)).map(Long::parseLong).orElse(1L))
-                .average().orElse(1);
+        return answers.stream().map(CompletableFuture::join).flatMap(Optional::stream)
+                .mapToLong(Streams::events).average().orElse(Place.MOST_INDEXED);
+    }
+
+    /** Of an entry, by what is told of it: one without the header was not published as a batch. */
+    private static long events(HttpHeaders entry) {
+        return entry.firstValue(BATCH).map(Long::parseLong).orElse(1L);
     }
 
     private Optional<JsonNode> found(String path) {

@@ -6,6 +6,7 @@ import io.github.murmuration.pulsar.spark.PulsarOptions;
 import io.github.murmuration.pulsar.spark.client.Connection;
 import io.github.murmuration.pulsar.spark.client.Connections;
 import io.github.murmuration.pulsar.spark.client.EventStream;
+import io.github.murmuration.pulsar.spark.client.PartitionProducer;
 import io.github.murmuration.spark.common.client.Leases;
 import io.github.murmuration.spark.common.write.EventColumns;
 import io.github.murmuration.spark.common.write.PartitionCounts;
@@ -13,8 +14,6 @@ import io.github.murmuration.spark.common.write.PartitionOfKey;
 import io.github.murmuration.spark.common.write.Written;
 import java.util.HashMap;
 import java.util.Map;
-import org.apache.pulsar.client.api.Producer;
-import org.apache.pulsar.client.api.TypedMessageBuilder;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.sql.connector.write.DataWriter;
 import org.apache.spark.sql.connector.write.WriterCommitMessage;
@@ -22,10 +21,6 @@ import org.apache.spark.unsafe.types.UTF8String;
 
 /** Writes rows as they come; what an earlier attempt has written is written again. */
 final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
-    /** Keys go into a published batch beside its events: so many bytes of long ones end it, for it to be taken. */
-    private static final int LONG_KEY = 256;
-    private static final int LONG_KEYS_BYTES = 1 << 20;
-
     private final PulsarOptions options;
     private final EventColumns columns;
     private final PartitionCounts counts;
@@ -53,15 +48,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         }
     }
 
-    private static final class Partition {
-        final String topic;
-        final Producer<byte[]> producer;
-        long longKeys;
-
-        Partition(String topic, Producer<byte[]> producer) {
-            this.topic = topic;
-            this.producer = producer;
-        }
+    private record Partition(String topic, PartitionProducer producer) {
     }
 
     @Override
@@ -72,24 +59,14 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         int number = key == null ? target.turn++ % target.partitions.length
                 : PartitionOfKey.of(key.getBytes(), target.partitions.length);
         Partition partition = partition(target, number);
-        TypedMessageBuilder<byte[]> message = partition.producer.newMessage().value(columns.event(row));
-        if (key != null) {
-            message.key(key.toString());
-        }
+        byte[] event = columns.event(row);
         sent.begin();
-        message.sendAsync().whenComplete((id, failure) -> {
+        partition.producer.send(key, event).whenComplete((id, failure) -> {
             if (failure != null) {
                 lease.connection().failed(partition.topic, partition.producer, failure);
             }
             sent.end(partition.topic, failure);
         });
-        if (key != null && key.numBytes() > LONG_KEY) {
-            partition.longKeys += key.numBytes();
-            if (partition.longKeys > LONG_KEYS_BYTES) {
-                partition.longKeys = 0;
-                partition.producer.flushAsync();
-            }
-        }
     }
 
     @Override
@@ -97,7 +74,7 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
         for (Target target : targets.values()) {
             for (Partition partition : target.partitions) {
                 if (partition != null) {
-                    partition.producer.flushAsync();
+                    partition.producer.flush();
                 }
             }
         }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.github.murmuration.pulsar.spark.PulsarException;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,21 @@ class PlacesTest {
         assertEquals((1L << 40) - (3 << 12), origin.offset(at(6, 0, 0)));
         assertEquals(0, origin.offset(at(5, 2, 1)));
         assertThrows(IllegalArgumentException.class, () -> Origin.of("5"));
+    }
+
+    @Test
+    void whereALedgersNumberIsLargeOnlyItsDistanceFromTheOriginCounts() {
+        Origin late = new Origin(3_000_000_000L, 2);
+        for (Place place : List.of(at(3_000_000_000L, 3, 1), at(3_000_000_000L + (1 << 23) - 1, 5, 7))) {
+            assertEquals(place, late.place(late.offset(place)));
+        }
+        assertEquals(1, late.offset(at(3_000_000_000L, 3, 1)));
+        assertEquals(0, late.offset(at(1, 0, 0)));
+        Origin early = Origin.of("5:2");
+        assertEquals(at(8_388_612, 1, 0), early.place(early.offset(at(8_388_612, 1, 0))));
+        for (Place tooFar : List.of(at(8_388_613, 0, 0), at(6, 1 << 28, 0))) {
+            assertThrows(PulsarException.class, () -> early.offset(tooFar));
+        }
     }
 
     @Test

@@ -2,6 +2,7 @@
 package io.github.murmuration.pulsar.spark.testing;
 
 import io.github.murmuration.spark.testing.ServerProcess;
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.net.URI;
@@ -13,6 +14,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A Pulsar on this machine: broker, bookie with fsync and metadata in one process, in a folder that is removed. */
@@ -27,7 +29,11 @@ public final class PulsarServer implements AutoCloseable {
             appender.console.name=console
             appender.console.layout.type=PatternLayout
             appender.console.layout.pattern=%d{HH:mm:ss} %p %c{1}: %m%n
+            logger.bookie.name=org.apache.pulsar.metadata.bookkeeper.BKCluster
+            logger.bookie.level=info
             """;
+    /** What is said of a bookie that is there, and registered. */
+    private static final String BOOKIE_CREATED = "has been created";
     private static final AtomicInteger SERVERS = new AtomicInteger();
     /** Packages of the JDK that Pulsar and Netty reach into. */
     private static final List<String> OPENED = List.of("java.base/java.io", "java.base/java.util.zip",
@@ -71,7 +77,36 @@ public final class PulsarServer implements AutoCloseable {
 
     /** Also again, with what it held before it was killed. */
     public void start() {
+        if (Files.exists(folder.resolve("metadata"))) {
+            endBookie();
+        }
         process.start(START_LIMIT, this::requireTenants);
+    }
+
+    /**
+     * Has a bookie without a broker begin, and end in an orderly way. Else the registration of the one that was killed
+     * is replaced by the server, which now and then takes the removal of the old one for that of the new one, and then
+     * goes on replacing it for ever.
+     */
+    private void endBookie() {
+        List<String> bookie = new ArrayList<>(List.of("setpriv", "--pdeathsig", "KILL"));
+        bookie.addAll(command(jars()));
+        bookie.add("--no-broker");
+        try {
+            Process process = new ProcessBuilder(bookie).redirectErrorStream(true).start();
+            process.onExit().orTimeout(START_LIMIT.toSeconds(), TimeUnit.SECONDS)
+                    .exceptionally(late -> process.destroyForcibly());
+            try (BufferedReader log = process.inputReader()) {
+                if (log.lines().filter(line -> line.contains(BOOKIE_CREATED)).peek(line -> process.destroy())
+                        .count() == 0) {
+                    throw new IllegalStateException("the bookie did not begin");
+                }
+            } finally {
+                process.destroyForcibly().waitFor();
+            }
+        } catch (IOException | InterruptedException failed) {
+            throw new IllegalStateException(failed);
+        }
     }
 
     public void kill() {
