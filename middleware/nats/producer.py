@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import threading
 import time
 import uuid
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from nats.aio.client import Client
@@ -16,7 +17,7 @@ from nats.aio.client import Client
 from common.settings import Settings
 from middleware.data import Producer, check_size
 from middleware.errors import EventTooLarge, MiddlewareError, PublishFailed
-from middleware.nats.connection import ANSWER_SECONDS, NO_ANSWER, Connection, Refused
+from middleware.nats.connection import ANSWER_SECONDS, API, NO_ANSWER, Connection, Refused
 from middleware.nats.streams import Streams
 from middleware.partitioning import partition_of
 
@@ -45,6 +46,8 @@ SLICE_S = 0.2
 REPEATED, INCOMPLETE = 10201, 10176
 """JetStream's codes for a batch of which it has a message already, since an earlier try was stored and its answer lost;
 and for one of which it lacks messages, since it was started anew meanwhile or has too many others unfinished."""
+
+log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
@@ -182,16 +185,23 @@ class Batches:
             self._delivery.ended(len(batch), size, failure)
 
     async def _deliver(self, batch: list[Event]) -> None:
-        """Tries until JetStream has it once: it tells a batch that it has by the id of the first message."""
-        self._number += 1
-        name, until = f"{self._name}{self._number:x}", time.monotonic() + DELIVERY_S
+        """Tries until JetStream has it once: it tells a batch that it has by the id of the first message.
+
+        Such a batch may end early: where the disk got full under it, its first messages are stored (seen with 2.15.1).
+        """
+        name, known, until = self._next_name(), False, time.monotonic() + DELIVERY_S
         while True:
             try:
-                await asyncio.wait_for(self._try(batch, name), until - time.monotonic())
+                if known:
+                    batch = batch[await self._stored(batch, name):]
+                    name, known = self._next_name(), False
+                if batch:
+                    await asyncio.wait_for(self._try(batch, name), until - time.monotonic())
                 return
             except (Refused, *NO_ANSWER) as error:
                 if isinstance(error, Refused) and error.code == REPEATED:
-                    return
+                    known = True
+                    continue
                 if time.monotonic() >= until or (isinstance(error, Refused) and error.is_final and
                                                 error.code != INCOMPLETE):
                     raise
@@ -200,6 +210,32 @@ class Batches:
                 elif self._client.is_connected and not await asyncio.to_thread(self._still_exists):
                     raise MiddlewareError(f"the stream of {self._subject} is gone: `murmur up` creates it") from error
             await asyncio.sleep(PAUSE_S)
+
+    def _next_name(self) -> str:
+        self._number += 1
+        return f"{self._name}{self._number:x}"
+
+    async def _stored(self, batch: list[Event], name: str) -> int:
+        """How many messages of a batch are there, of which JetStream has the first: they follow each other. All, if
+        retention has taken that one meanwhile."""
+        first = await self._publish(batch[0], {"Nats-Msg-Id": name})
+
+        async def is_there(index: int) -> bool:
+            wanted = json.dumps({"seq": first["seq"] + index}).encode()
+            found = await self._client.request(
+                f"{API}.DIRECT.GET.{first['stream']}", wanted, timeout=ANSWER_SECONDS
+            )
+            return (found.headers or {}).get("Nats-Batch-Id") == name
+
+        if await is_there(len(batch) - 1) or not await is_there(0):
+            return len(batch)
+        low, high = 1, len(batch) - 1  # the first `low` are there, the one at `high` is not
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if await is_there(middle) else (low, middle)
+        log.warning("%s: JetStream has %d of %d messages of a batch, and is sent the others", self._subject, low,
+                    len(batch))
+        return low
 
     def _another(self) -> Client:
         """A client in place of one that the server has sent away; the same where there is none yet."""
@@ -225,10 +261,15 @@ class Batches:
             headers["Nats-Batch-Commit"] = "1"
         else:  # an event by itself is no batch
             del headers["Nats-Batch-Id"], headers["Nats-Batch-Sequence"]
-        answer = await self._client.request(self._subject, last.content, timeout=ANSWER_SECONDS, headers=headers)
-        told = json.loads(answer.data)
+        await self._publish(last, headers)
+
+    async def _publish(self, event: Event, headers: dict[str, str]) -> dict[str, Any]:
+        """JetStream's acknowledgement. Raises Refused."""
+        answer = await self._client.request(self._subject, event.content, timeout=ANSWER_SECONDS, headers=headers)
+        told: dict[str, Any] = json.loads(answer.data)
         if "error" in told:
             raise Refused(f"publishing to {self._subject}", told["error"])
+        return told
 
 
 def _headers(event: Event, batch: str, number: int, first: bool) -> dict[str, str]:

@@ -52,7 +52,8 @@ def test_a_publisher_that_died_is_replaced_with_its_process(url: str, tmp_path: 
     answer = requests.post(f"{url}/api/v1/tweets", data=body, headers=AUTHORISED, timeout=30)
     assert (answer.status_code, answer.headers["Content-Type"]) == (503, "application/problem+json")
     assert not ready(url)
-    assert "publishing failed, so this process ends: as nobody expects" in (tmp_path / LOG).read_text()
+    reason = "publishing failed, so this process ends: as nobody expects"
+    assert eventually(lambda: reason in (tmp_path / LOG).read_text(), 10)
     (tmp_path / "healed").touch()
     assert eventually(lambda: ready(url), 30)
     [run] = read_manifests(settings_in(tmp_path)).values()

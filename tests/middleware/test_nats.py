@@ -17,7 +17,7 @@ from common.settings import Settings
 from middleware.errors import EventTooLarge, PublishFailed, StreamReplaced, Unreachable
 from middleware.nats.connection import Connection
 from middleware.nats.data import NatsData
-from middleware.nats.producer import Batches
+from middleware.nats.producer import Batches, Event
 from middleware.nats.reader import sequence_of
 from tests.stack import ROOT, eventually
 
@@ -87,6 +87,31 @@ def test_a_batch_whose_answer_is_lost_is_there_once(data: NatsData, monkeypatch:
                 producer.send("k", event)
         assert lost
     assert events(data) == [b"%d" % number for number in range(10)]
+
+
+def test_a_batch_that_the_server_has_stored_in_part_is_completed(
+    data: NatsData, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the disk got full under it: what is atomic is then the first messages of it, and the id is known."""
+    tried, lost = Batches._try, []
+
+    async def in_part(self: Batches, batch: list[Event], name: str) -> None:
+        if not lost:
+            lost.append(name)
+            await tried(self, batch[:stored], name)
+            raise TimeoutError
+        await tried(self, batch, name)
+
+    monkeypatch.setattr(Batches, "_try", in_part)
+    expected = []
+    for stored in (2, 5, 9, 10):
+        lost.clear()
+        with data.producer("s") as producer:
+            for number in range(10):
+                producer.send("k", b"%d of %d" % (number, stored))
+                expected.append(b"%d of %d" % (number, stored))
+        assert lost
+    assert events(data) == expected
 
 
 def test_a_batch_of_which_a_message_is_lost_is_sent_again_as_a_whole(
