@@ -18,7 +18,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.apache.spark.sql.connector.read.InputPartition;
@@ -30,18 +29,12 @@ final class PulsarReads implements StreamReads<PartitionState> {
     /** and so many to tell how many entries are as many as the limit. */
     private static final int MANY = 32;
     private static final int SURELY = 2;
-    /** What entries had some seconds ago is enough where all events are fewer than this part of the limit. */
-    private static final int FAR = 4;
-    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(10);
 
     private final Leases.Lease<Connection> lease;
     private final Streams streams;
     private final EventStream stream;
     private final DataLoss dataLoss;
     private List<Ledgers> known = List.of();
-    /** How many events entries of each partition have, and when that was found out. */
-    private double[] lately = {};
-    private long latelyAt;
     /** Of the stream as it was last described. */
     private String life = "";
 
@@ -185,7 +178,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
     private boolean isAllWithin(
             long limit, PartitionOffsets from, List<PartitionState> states, long[] entries, double[] perEntry) {
         long all = Arrays.stream(entries).sum();
-        if (all == 0 || all <= limit / Place.MOST_INDEXED || isFarWithin(limit, entries)) {
+        if (all == 0 || all <= limit / Place.MOST_INDEXED) {
             return true;
         }
         long[] starts = from.all();
@@ -197,17 +190,8 @@ final class PulsarReads implements StreamReads<PartitionState> {
             perEntry[partition] = sampled(partition, start, window, FEW, state);
             measured &= entries[partition] <= FEW;
         }
-        lately = IntStream.range(0, entries.length)
-                .mapToDouble(partition -> entries[partition] > 0 ? perEntry[partition] : Place.MOST_INDEXED).toArray();
-        latelyAt = System.nanoTime();
         long events = Arrays.stream(events(entries, perEntry)).sum();
         return measured ? events <= limit : events <= limit / SURELY;
-    }
-
-    /** To ask for some entries in each micro-batch would cost the broker more than the rest of the query. */
-    private boolean isFarWithin(long limit, long[] entries) {
-        return lately.length == entries.length && System.nanoTime() - latelyAt < RECENT_NANOS
-                && Arrays.stream(events(entries, lately)).sum() <= limit / FAR;
     }
 
     private static long[] events(long[] entries, double[] perEntry) {
