@@ -105,7 +105,7 @@ def counts(middleware: Middleware) -> list[dict]:
     with middleware.data.consumer("hashtag-counts", group, start="head") as consumer:
         while events := consumer.poll(10_000, timeout=3):
             for count in map(orjson.loads, events):
-                if count["kind"] == "bucket":
+                if count.get("kind") == "bucket":  # not one that another test could not have read
                     last[count["bucket_start"]] = max(count, last.get(count["bucket_start"], count),
                                                       key=lambda c: c["count"])
     middleware.admin.forget_group("hashtag-counts", group)
