@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any, get_args
 
 import click
@@ -11,6 +12,17 @@ from common import control
 from common.settings import Settings
 from deploy.local import state
 from ingest.sources.content import Size, Workload
+from middleware.registry import require
+
+
+def wished(flags: Mapping[str, Any]) -> Settings:
+    """The settings with which an instance is to start; refused where the middleware has not what they ask of it."""
+    settings = Settings.chosen(**flags)
+    try:
+        require(settings)  # of which the environment may tell
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    return settings
 
 
 def instance(command: Any) -> Any:

@@ -8,11 +8,10 @@ import click
 
 from cli import options, streams
 from common.process import manager
-from common.settings import Settings
 from deploy.local import checkout, instances, stack, state
 from deploy.local.processes import supervisor
 from deploy.local.processes.spec import READERS
-from middleware.registry import connect, require
+from middleware.registry import connect
 
 SERVES_SECONDS, LOOK_SECONDS = 600.0, 10.0
 """How long the stream store is waited for, and how often that is told."""
@@ -29,11 +28,7 @@ def run(name: str, instance: str | None) -> None:
     """
     checkout.require("`murmur run`")
     flags = {"instance": instance} if instance else {}
-    wished = Settings.chosen(**flags)
-    try:
-        require(wished)
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    wished = options.wished(flags)
     stack.process(wished, name)  # before anything is written
     if manager.is_running(wished):
         raise click.ClickException(f"instance {wished.instance} runs on this machine: `murmur down` first")

@@ -17,7 +17,7 @@ from deploy.local import checkout, instances, stack, state
 from deploy.local.processes import class_data_sharing, supervisor
 from deploy.local.processes.spec import Process
 from deploy.local.processes.wait_ready import Deaths, await_ready
-from middleware.registry import connect, registry, require
+from middleware.registry import connect, registry
 
 STREAMS_SECONDS = 120.0
 LOOK_SECONDS = 2.0
@@ -39,11 +39,7 @@ def up(middleware: str | None, durability: str | None, servers_only: bool, insta
     checkout.require("`murmur up`")
     given = {"middleware": middleware, "durability": durability, "instance": instance}
     flags: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    wished = Settings.chosen(**flags)
-    try:
-        require(wished)  # of which the environment may tell
-    except ValueError as error:
-        raise click.UsageError(str(error)) from error
+    wished = options.wished(flags)
     if manager.is_running(wished):
         settings = Settings.load(instance=instance)
         state.recorded(settings)

@@ -6,8 +6,17 @@ import time
 import uuid
 from collections.abc import Iterable
 
+import pytest
+
 from middleware.data import Consumer, Position
 from middleware.driver import Middleware
+from tests.stack import ROOT
+
+
+def skip_on_that_of_the_tests(middleware: Middleware, why: str) -> None:
+    """For what the middleware of tests/plugin, which is a simple one, does not do."""
+    if (ROOT / "tests/plugin/middleware" / middleware.settings.middleware).exists():
+        pytest.skip(f"the middleware of the tests {why}")
 
 
 def publish(middleware: Middleware, stream: str, events: Iterable[bytes], key: str = "k") -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from middleware.driver import Middleware
 from middleware.errors import MiddlewareError
-from tests.conformance.reading import group, numbered, publish, read
+from tests.conformance.reading import group, numbered, publish, read, skip_on_that_of_the_tests
 from tests.conformance.servers import Servers
 from tests.stack import ROOT, eventually
 
@@ -175,8 +175,7 @@ STANDSTILL_S = 15
 @pytest.mark.slow
 def test_who_takes_its_time_keeps_its_share(middleware: Middleware, stream: str, servers: Servers) -> None:
     """Longer than a member may be silent: otherwise members that wait for the same server would never commit."""
-    if (ROOT / "tests/plugin/middleware" / middleware.settings.middleware).exists():
-        pytest.skip("the middleware of the tests gives a new member its share at once")
+    skip_on_that_of_the_tests(middleware, "gives a new member its share at once")
     name = group()
     publish(middleware, stream, numbered(0, 20))
     with waiting(servers, stream, name) as member, middleware.data.consumer(stream, name, "second") as second:

@@ -14,9 +14,9 @@ from middleware.data import Producer, Start
 from middleware.driver import Middleware
 from middleware.errors import EventTooLarge, UnknownStream, Unreachable
 from middleware.registry import connect, driver
-from tests.conformance.reading import group, numbered, publish, read, read_to
+from tests.conformance.reading import group, numbered, publish, read, read_to, skip_on_that_of_the_tests
 from tests.conformance.servers import Servers
-from tests.stack import ROOT, kill, standing_still
+from tests.stack import kill, standing_still
 
 pytestmark = pytest.mark.timeout(240)
 
@@ -214,8 +214,7 @@ def test_what_is_in_flight_when_a_server_ends_comes_once(
     middleware: Middleware, stream: str, servers: Servers
 ) -> None:
     """What was stored, and its acknowledgement lost, is sent again."""
-    if (ROOT / "tests/plugin/middleware" / middleware.settings.middleware).exists():
-        pytest.skip("the middleware of the tests writes such events twice")
+    skip_on_that_of_the_tests(middleware, "writes such events twice")
     ending = [*deployment(middleware.settings.middleware).killed] * 3
     sent = 0
     with middleware.data.producer(stream) as producer:

@@ -39,10 +39,8 @@ INVENTED = ROOT / "tests" / "data" / "tweets.jsonl"
 pytestmark = pytest.mark.timeout(3600)
 
 FILES = [name for name, _ in compose.files()]
-BESIDE = ("postgres", "observability", "load")
-PROFILES = {"": (), **dict.fromkeys((",".join(BESIDE), ",".join(("cluster", *BESIDE))),
-                                    ("postgres", "prometheus", "locust"))}
-"""Services that each choice of profiles adds, beside processes of the instance."""
+BESIDE = {"postgres": "postgres", "observability": "prometheus", "load": "locust"}
+"""By profile, the service that it adds beside processes of the instance."""
 
 log = logging.getLogger(__name__)
 
@@ -137,7 +135,8 @@ def composed(file: str, profiles: str = "", **environment: str) -> Iterator[Comp
     one.compose("down", "--volumes", "--timeout", "10")
     try:
         began = time.monotonic()
-        one.compose("up", "--detach", *(process.name for process in one.processes()), *PROFILES[profiles], seconds=300)
+        beside = [service for profile, service in BESIDE.items() if profile in profiles.split(",")]
+        one.compose("up", "--detach", *(process.name for process in one.processes()), *beside, seconds=300)
         eventually("the page is there", one.is_ready, 300)
         log.info("%s %s: up in %.0f s", file, profiles, time.monotonic() - began)
         yield one

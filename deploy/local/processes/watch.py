@@ -7,14 +7,15 @@ it says there when it is ill, and the folder in which it stores.
 
 from __future__ import annotations
 
-import http.client
 import os
 import signal
 import sys
 import time
-import urllib.error
-import urllib.request
+from contextlib import closing
+from http import HTTPStatus
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from deploy.local.disk import has_room
 
@@ -32,15 +33,14 @@ def main() -> None:
 
 def is_ill(url: str, sign: str) -> bool:
     """Whether the server answers with an error that has `sign` in it; one that does not answer says nothing."""
-    try:
+    address = urlsplit(url)
+    with closing(HTTPConnection(address.netloc, timeout=ANSWER_SECONDS)) as connection:
         try:
-            with urllib.request.urlopen(url, timeout=ANSWER_SECONDS):
-                return False
-        except urllib.error.HTTPError as error:
-            with error:
-                return sign.encode() in error.read()
-    except (OSError, http.client.HTTPException):
-        return False
+            connection.request("GET", address.path)
+            answer = connection.getresponse()
+            return answer.status >= HTTPStatus.BAD_REQUEST and sign.encode() in answer.read()
+        except (OSError, HTTPException):
+            return False
 
 
 if __name__ == "__main__":
