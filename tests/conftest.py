@@ -1,6 +1,8 @@
 """A whole Murmuration, started once for each middleware and shared by all tests that need one."""
 
+import re
 import signal
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +33,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     elif metafunc.definition.get_closest_marker("other_middlewares"):
         middlewares = OTHERS
     metafunc.parametrize("stack", middlewares, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """No test is named after the time: processes that share the tests, and begin in two minutes, would not agree."""
+    today = f"{time.time():.0f}"[:5]  # of ten digits: 28 hours
+    if named := [item.nodeid for item in items if re.search(rf"\b{today}\d{{5}}", item.nodeid)]:
+        raise pytest.UsageError(f"a test's name tells the time, give it `ids`: {', '.join(named)}")
 
 
 @pytest.fixture(scope="session")

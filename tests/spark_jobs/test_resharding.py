@@ -56,7 +56,7 @@ def test_without_state_there_is_nothing_to_change(memory: Memory) -> None:
     assert not memory.settings.checkpoint_dir.exists()
 
 
-@pytest.mark.parametrize("watermark_s", [0, SENT_S - 900])
+@pytest.mark.parametrize("watermark_s", [0, SENT_S - 900], ids=["none yet", "before all"])
 def test_another_number_begins_anew_where_the_stream_holds_all(memory: Memory, watermark_s: float) -> None:
     folder = checkpoint(memory, 1, watermark_s)
     left = folder.with_name("trending.before-5-shards")
@@ -81,7 +81,7 @@ def test_what_retention_took_is_no_harm_once_its_buckets_are_done(memory: Memory
     (SENT_S - 900, True, r"tweets up to 1,\d\d\d s younger than the buckets that are done"),
     (SENT_S + 300, True, r"tweets up to \d s younger than the buckets that are done"),
     (SENT_S + 300, False, "nothing is left of a partition"),
-])
+], ids=["none yet", "before all", "after the last", "nothing left"])
 def test_where_neither_count_would_be_whole_it_goes_on_with_the_old_number(
     memory: Memory, caplog: pytest.LogCaptureFixture, watermark_s: float, left: bool, why: str
 ) -> None:
