@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import signal
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import jpype
+import jpype.config
 
 from middleware.errors import MiddlewareError, Unreachable
 
@@ -29,9 +29,6 @@ _OPTIONS = (
 _LATER = ("java.util.concurrent.TimeoutException", "io.pravega.client.control.impl.ControllerFailureException")
 """What may go well at the next call."""
 
-END_S = 5
-"""How long the JVM may take to end, once this process does."""
-
 _starting = threading.Lock()
 
 
@@ -43,16 +40,18 @@ def connection(jars: Path, uri: str, scope: str, timeout_s: float, options: str)
         if not jpype.isJVMStarted():
             if not jars.exists():
                 raise MiddlewareError(f"Pravega's client is not in {jars}: run `make setup`")
-            atexit.register(_end_in_time)
+            # Else a process that ends waits for all threads of Java, and those of the client may wait for servers that
+            # are away: it would stay, and keep what it listens at.
+            jpype.config.destroy_jvm = False
+            atexit.register(_stop_collecting)
             jpype.startJVM(*_OPTIONS, *options.split(), classpath=[f"{jars}/*"], convertStrings=True)
     return jpype.JClass("murmuration.pravega.Connection")(uri, scope, round(timeout_s * 1000))
 
 
-def _end_in_time() -> None:
-    """JPype waits for all threads of Java, and those of the client may wait for servers that are away: so a process
-    that ends without having closed its connection would stay, and keep what it listens at."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.alarm(END_S)
+def _stop_collecting() -> None:
+    """Without it the thread of Java that frees what Python held is there when the interpreter is not, and the process
+    aborts: the JVM itself, which is left as it is, would have stopped it."""
+    jpype.JClass("org.jpype.ref.JPypeReferenceQueue").getInstance().stop()
 
 
 @contextmanager
