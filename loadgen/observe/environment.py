@@ -106,8 +106,10 @@ def versions(settings: Settings) -> dict[str, str]:
 
 
 def commit() -> str | None:
-    """That of the checkout, marked if something in it was changed; None where there is none, as in a container."""
-    command = ("git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*")
+    """That of the checkout, marked if something in it was changed; None where there is none, as in a container. Of
+    twelve digits in each clone: git's own choice grows with the clone, and one commit would have two names.
+    """
+    command = ("git", "-C", str(Path(__file__).parent), "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*")
     with suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.strip()
     return None

@@ -40,6 +40,15 @@ def test_host_and_versions_are_known(tmp_path: Path) -> None:
     assert versions(chosen)["python"].startswith("3.")
 
 
+def test_a_commit_has_one_name_however_short_git_would_tell_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = []
+    for digits in ("4", "20"):
+        for name, value in (("COUNT", "1"), ("KEY_0", "core.abbrev"), ("VALUE_0", digits)):
+            monkeypatch.setenv(f"GIT_CONFIG_{name}", value)
+        names.append(environment.commit())
+    assert names[0] == names[1]
+
+
 class LooseAdmin(MemoryAdmin):
     def durability_in_force(self) -> Durability | None:
         self._memory.answer()
