@@ -24,10 +24,14 @@ import org.apache.spark.sql.connector.read.InputPartition;
 
 /** What of a stream is to be read, and whether it is still there. */
 final class PulsarReads implements StreamReads<PartitionState> {
-    /** So many entries are looked at to tell whether all events are surely fewer than the limit, */
-    private static final int FEW = 16;
-    /** and so many to tell how many entries are as many as the limit. */
-    private static final int MANY = 32;
+    /**
+     * So many entries are looked at to tell whether all events are surely fewer than the limit. The broker reads each
+     * as a whole, so they are few,
+     */
+    private static final int OF_ALL = 16;
+    /** and so are those that are looked at of what about is as much as the limit. */
+    private static final int OF_NEXT = 8;
+    /** What these say of the number of entries to read counts up to this multiple of what the first have said. */
     private static final int SURELY = 2;
 
     private final Leases.Lease<Connection> lease;
@@ -35,6 +39,8 @@ final class PulsarReads implements StreamReads<PartitionState> {
     private final EventStream stream;
     private final DataLoss dataLoss;
     private List<Ledgers> known = List.of();
+    /** Events of an entry on average where each partition was read last; 0 where that is not known. */
+    private double[] lastPerEntry = {};
     /** Of the stream as it was last described. */
     private String life = "";
 
@@ -153,14 +159,16 @@ final class PulsarReads implements StreamReads<PartitionState> {
             }
             return from.with(next);
         }
+        lastPerEntry = Arrays.copyOf(lastPerEntry, next.length);
         long[] shares = ReadShares.of(limit, events(entries, perEntry));
         for (int partition = 0; partition < next.length; partition++) {
             if (entries[partition] > 0) {
                 PartitionState state = states.get(partition);
                 Place start = state.origin().place(Math.max(next[partition], state.head()));
-                double exact = sampled(partition, start, Math.min(entries[partition],
-                        Math.max(1, Math.round(shares[partition] / perEntry[partition]))), MANY, state);
-                long taken = Math.max(1, (long) (shares[partition] / exact));
+                long about = Math.max(1, Math.round(shares[partition] / perEntry[partition]));
+                double there = sampled(partition, start, Math.min(entries[partition], about), OF_NEXT, state);
+                long taken = Math.max(1, Math.min((long) (shares[partition] / there), SURELY * about));
+                lastPerEntry[partition] = there;
                 next[partition] = taken >= entries[partition] ? target(target, from, partition)
                         : state.origin().offset(state.ledgers().after(start, taken));
             }
@@ -181,17 +189,28 @@ final class PulsarReads implements StreamReads<PartitionState> {
         if (all == 0 || all <= limit / Place.MOST_INDEXED) {
             return true;
         }
+        if (isMore(limit, entries)) {
+            System.arraycopy(lastPerEntry, 0, perEntry, 0, perEntry.length);
+            return false;
+        }
         long[] starts = from.all();
         boolean measured = true;
         for (int partition = 0; partition < entries.length; partition++) {
             PartitionState state = states.get(partition);
             Place start = state.origin().place(Math.max(starts[partition], state.head()));
             long window = Math.min(entries[partition], limit);
-            perEntry[partition] = sampled(partition, start, window, FEW, state);
-            measured &= entries[partition] <= FEW;
+            perEntry[partition] = sampled(partition, start, window, OF_ALL, state);
+            measured &= entries[partition] <= OF_ALL;
         }
         long events = Arrays.stream(events(entries, perEntry)).sum();
         return measured ? events <= limit : events <= limit / SURELY;
+    }
+
+    /** Whether all is more than the limit if entries go on as where they were read last: then a query catches up. */
+    private boolean isMore(long limit, long[] entries) {
+        return lastPerEntry.length == entries.length
+                && IntStream.range(0, entries.length).allMatch(each -> entries[each] == 0 || lastPerEntry[each] > 0)
+                && Arrays.stream(events(entries, lastPerEntry)).sum() > limit;
     }
 
     private static long[] events(long[] entries, double[] perEntry) {
