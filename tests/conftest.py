@@ -38,7 +38,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """No test is named after the time: processes that share the tests, and begin in two minutes, would not agree."""
     today = f"{time.time():.0f}"[:5]  # of ten digits: 28 hours
-    if named := [item.nodeid for item in items if re.search(rf"\b{today}\d{{5}}", item.nodeid)]:
+    if named := [item.nodeid for item in items if re.search(rf"\b{today}\d{{5}}\b", item.nodeid)]:
         raise pytest.UsageError(f"a test's name tells the time, give it `ids`: {', '.join(named)}")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,9 @@ _OPTIONS = (
 _LATER = ("java.util.concurrent.TimeoutException", "io.pravega.client.control.impl.ControllerFailureException")
 """What may go well at the next call."""
 
+END_S, POLL_S = 5.0, 0.02
+"""How long threads of Java may take to end, once this process does."""
+
 _starting = threading.Lock()
 
 
@@ -40,18 +44,27 @@ def connection(jars: Path, uri: str, scope: str, timeout_s: float, options: str)
         if not jpype.isJVMStarted():
             if not jars.exists():
                 raise MiddlewareError(f"Pravega's client is not in {jars}: run `make setup`")
-            # Else a process that ends waits for all threads of Java, and those of the client may wait for servers that
-            # are away: it would stay, and keep what it listens at.
-            jpype.config.destroy_jvm = False
-            atexit.register(_stop_collecting)
             jpype.startJVM(*_OPTIONS, *options.split(), classpath=[f"{jars}/*"], convertStrings=True)
+            atexit.register(_end_in_time)
     return jpype.JClass("murmuration.pravega.Connection")(uri, scope, round(timeout_s * 1000))
 
 
-def _stop_collecting() -> None:
-    """Without it the thread of Java that frees what Python held is there when the interpreter is not, and the process
-    aborts: the JVM itself, which is left as it is, would have stopped it."""
-    jpype.JClass("org.jpype.ref.JPypeReferenceQueue").getInstance().stop()
+def _end_in_time() -> None:
+    """JPype has a process that ends wait for all threads of Java, and those of the client may wait for servers that are
+    away: a process that has not closed its connection would stay, and keep what it listens at. So the JVM is left as it
+    is where they do not end.
+
+    The thread that frees what Python held has to be stopped then: at the end of the interpreter it would abort the
+    process. So would one that calls what Python has implemented for Java, of which there is nothing.
+    """
+    thread = jpype.JClass("java.lang.Thread")
+    until = time.monotonic() + END_S
+    while any(not (each.isDaemon() or each == thread.currentThread()) for each in thread.getAllStackTraces().keySet()):
+        if time.monotonic() > until:
+            jpype.config.destroy_jvm = False
+            jpype.JClass("org.jpype.ref.JPypeReferenceQueue").getInstance().stop()
+            return
+        time.sleep(POLL_S)
 
 
 @contextmanager

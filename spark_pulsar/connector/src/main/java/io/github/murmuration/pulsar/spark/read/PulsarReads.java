@@ -39,7 +39,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
     private final EventStream stream;
     private final DataLoss dataLoss;
     private List<Ledgers> known = List.of();
-    /** Events of an entry on average where each partition was read last; 0 where that is not known. */
+    /** Events of an entry on average where each partition was read last, if more was left; 0 where nothing was read. */
     private double[] lastPerEntry = {};
     /** Of the stream as it was last described. */
     private String life = "";
@@ -153,6 +153,7 @@ final class PulsarReads implements StreamReads<PartitionState> {
         }
         double[] perEntry = new double[next.length];
         if (isAllWithin(limit, from, states, entries, perEntry)) {
+            lastPerEntry = new double[0];
             for (int partition = 0; partition < next.length; partition++) {
                 long end = target(target, from, partition);
                 next[partition] = states.get(partition).hasEvents(next[partition], end) ? end : next[partition];
