@@ -31,7 +31,7 @@ _LATER = ("java.util.concurrent.TimeoutException", "io.pravega.client.control.im
 """What may go well at the next call."""
 
 END_S, POLL_S = 5.0, 0.02
-"""How long threads of Java may take to end, once this process does."""
+"""How long threads of Java may take to end, once this process does, and how often that is looked at."""
 
 _starting = threading.Lock()
 
@@ -45,14 +45,15 @@ def connection(jars: Path, uri: str, scope: str, timeout_s: float, options: str)
             if not jars.exists():
                 raise MiddlewareError(f"Pravega's client is not in {jars}: run `make setup`")
             jpype.startJVM(*_OPTIONS, *options.split(), classpath=[f"{jars}/*"], convertStrings=True)
-            atexit.register(_end_in_time)
+            atexit.register(_await_threads)
     return jpype.JClass("murmuration.pravega.Connection")(uri, scope, round(timeout_s * 1000))
 
 
-def _end_in_time() -> None:
+def _await_threads() -> None:
     """JPype has a process that ends wait for all threads of Java, and those of the client may wait for servers that are
     away: a process that has not closed its connection would stay, and keep what it listens at. So the JVM is left as it
-    is where they do not end.
+    is where they do not end. `common.process.ending` would end the process, too, but with an exit code that is not its
+    own.
 
     The thread that frees what Python held has to be stopped then: at the end of the interpreter it would abort the
     process. So would one that calls what Python has implemented for Java, of which there is nothing.

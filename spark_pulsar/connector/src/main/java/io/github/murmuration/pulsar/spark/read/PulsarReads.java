@@ -29,9 +29,9 @@ final class PulsarReads implements StreamReads<PartitionState> {
      * as a whole, so they are few,
      */
     private static final int OF_ALL = 16;
-    /** and so are those that are looked at of what about is as much as the limit. */
+    /** and so are those that are looked at among about as many as hold the limit, to tell how many to read. */
     private static final int OF_NEXT = 8;
-    /** What these say of the number of entries to read counts up to this multiple of what the first have said. */
+    /** By so few no more than this multiple of the first estimate is read; and only so large a margin is "surely". */
     private static final int SURELY = 2;
 
     private final Leases.Lease<Connection> lease;
