@@ -105,6 +105,7 @@ class Streams:
             self._unless_there(self._path(stream) + "/partitions",
                                {"partitions": partitions, "properties": {"life": uuid.uuid4().hex[:12]}},
                                WITH_PROPERTIES)
+            self._await_shown(stream)
             self.bind(stream, partitions)
             self.begin(stream, range(partitions - 1, -1, -1))
         else:
@@ -190,6 +191,15 @@ class Streams:
                 raise
             found = {}
         return found.get("partitions", 0), found.get("properties") or {}
+
+    def _await_shown(self, stream: str) -> None:
+        """The broker says that a topic is there some milliseconds before it shows it, where another has made it just
+        now. Raises Unreachable."""
+        until = time.monotonic() + BEGIN_SECONDS
+        while not self._told(stream)[0]:
+            if time.monotonic() > until:
+                raise Unreachable(f"Pulsar at {self._rest.uri} does not show {stream!r}, which is there as it says")
+            time.sleep(PAUSE_SECONDS)
 
     def _unless_there(self, path: str, content: Any, kind: str = "application/json") -> None:
         """The broker notes it in its log, with much else, where it is there already."""
