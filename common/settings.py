@@ -23,6 +23,7 @@ from common.storage import files
 from common.tweets import MOST_SHARDS, StageName
 
 Durability = Literal["page-cache", "fsync"]
+StoreTuning = Literal["laptop", "documented"]
 
 PORTS_PER_INSTANCE = 50
 MIDDLEWARE_OFFSETS = range(20, 40)
@@ -33,9 +34,9 @@ ADDRESSES = ("middleware_uri", "redis_url", "milvus_uri", "database_url")
 
 # What a later command may not choose: it is decided by the instance that runs.
 FACTS_OF_A_RUNNING_INSTANCE = (
-    "middleware", "durability", "port_block", "port_base", *ADDRESSES, "partitions", "stream_retention_bytes",
-    "max_event_bytes", "namespace", "replicas", "index_max_rows", "rankings_kept_s", "ingest_token",
-    "trending_shards", "spark_master", "search_consumers", "trending_consumers",
+    "middleware", "durability", "store_tuning", "port_block", "port_base", *ADDRESSES, "partitions",
+    "stream_retention_bytes", "max_event_bytes", "namespace", "replicas", "index_max_rows", "rankings_kept_s",
+    "ingest_token", "trending_shards", "spark_master", "search_consumers", "trending_consumers",
 )
 
 HOST_NAME = re.compile(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]")
@@ -104,6 +105,10 @@ class Settings(Place):
     # -- middleware
     middleware: str = Field("pravega", description="stream store; a name of middleware.registry.registry()")
     durability: Durability = Field("fsync", description="what an acknowledgement of the middleware means")
+    store_tuning: StoreTuning = Field(
+        "laptop", description="what fits a laptop beside all else, or what the documentation of the stream store "
+                              "recommends (docs/middleware.md), of its local servers and its clients"
+    )
     middleware_uri: addresses.StoreAddress = Field("", description="address of the stream store; empty: the local one")
     namespace: str = Field("murmur", description="what the streams of this application share in their names")
     partitions: int = Field(

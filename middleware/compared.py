@@ -36,13 +36,14 @@ class Setting:
 @dataclass(frozen=True)
 class Alternative:
     """What the store's documentation recommends or offers and is not in use: `effect` says what would change, or why
-    it is not."""
+    it is not. `tuned`: the setting `store_tuning=documented` puts it in use."""
 
     name: str
     value: str
     recommended: str
     effect: str
     source: Source
+    tuned: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,9 @@ class Equal(NamedTuple):
 
 def equal(settings: Settings) -> tuple[Equal, ...]:
     """Those of which each binding makes the store's own."""
+    compression = () if settings.store_tuning == "documented" else (
+        Equal("compression", "none", "of what is sent and stored; tweets are compressed in the archive alone"),
+    )
     trigger = f"{settings.max_events_per_trigger} events" if settings.max_events_per_trigger else "each binding's own"
     return (
         Equal("durability", settings.durability, "what an acknowledgement means: on disk, or in the page cache"),
@@ -74,7 +78,7 @@ def equal(settings: Settings) -> tuple[Equal, ...]:
         Equal("stream_retention_bytes", f"{settings.stream_retention_bytes:,}", "bound of each stream"),
         Equal("max_event_bytes", f"{settings.max_event_bytes:,}", "largest event"),
         Equal("publish_group_ms", str(settings.publish_group_ms), "how long the publisher groups events, in ms"),
-        Equal("compression", "none", "of what is sent and stored; tweets are compressed in the archive alone"),
+        *compression,
         Equal("trigger_interval_ms", str(settings.trigger_interval_ms), "interval of enrich's micro-batches, in ms"),
         Equal("max_events_per_trigger", trigger, "what a micro-batch reads at most"),
     )
@@ -92,6 +96,15 @@ def configured(settings: Settings, file: str, key: str, unset: str) -> str:
     return found[-1] if found else unset
 
 
+def in_use(found: Compared, settings: Settings) -> Compared:
+    """Where the documented tuning is chosen, what it takes of the alternatives counts among the settings."""
+    if settings.store_tuning != "documented":
+        return found
+    taken = tuple(Setting(each.name, each.recommended, f"as its documentation has it: {each.effect}", each.source)
+                  for each in found.alternatives if each.tuned)
+    return Compared(found.settings + taken, tuple(each for each in found.alternatives if not each.tuned))
+
+
 def as_json(found: Compared, settings: Settings) -> dict[str, Any]:
     """As it is written to results."""
-    return {"equal": [each._asdict() for each in equal(settings)], **asdict(found)}
+    return {"equal": [each._asdict() for each in equal(settings)], **asdict(in_use(found, settings))}

@@ -32,6 +32,11 @@ def batch_bytes(settings: Settings) -> int:
     return max(BATCH_BYTES, settings.max_event_bytes + RECORD_OVERHEAD_BYTES)
 
 
+def compression(settings: Settings) -> str:
+    """Of what is sent: lz4 is what Kafka's documentation recommends for throughput."""
+    return "lz4" if settings.store_tuning == "documented" else "none"
+
+
 def options(settings: Settings) -> dict[str, Any]:
     """Of the client's producer, beside where it connects to."""
     return {
@@ -43,6 +48,7 @@ def options(settings: Settings) -> dict[str, Any]:
         "message.timeout.ms": DELIVERY_SECONDS * 1000,
         "queue.buffering.max.messages": MAX_INFLIGHT_EVENTS,
         "queue.buffering.max.kbytes": MAX_INFLIGHT_KIB,
+        "compression.type": compression(settings),
         "partitioner": "murmur2_random",  # as Java's, and so Spark's: a key has one partition, whoever writes it
     }
 

@@ -6,7 +6,7 @@ from common.settings import Settings
 from middleware.data import Position
 from middleware.kafka import positions
 from middleware.kafka.cluster import Cluster
-from middleware.kafka.producer import batch_bytes
+from middleware.kafka.producer import batch_bytes, compression
 from middleware.spark import SparkBinding, SparkStreams
 
 BATCH_EVENTS = 100_000
@@ -28,7 +28,7 @@ the stream begins and ends, and that request waits behind the fetch which Java's
 
 TUNING = frozenset({
     "kafka.max.partition.fetch.bytes", "kafka.max.poll.records", "kafka.fetch.max.wait.ms", "kafka.enable.idempotence",
-    "kafka.linger.ms", "kafka.batch.size", "kafka.buffer.memory", "kafka.max.request.size",
+    "kafka.linger.ms", "kafka.batch.size", "kafka.buffer.memory", "kafka.max.request.size", "kafka.compression.type",
 })
 
 
@@ -70,6 +70,7 @@ def binding(settings: Settings, servers: str, topic: str) -> SparkBinding:
         write_options={
             **where,
             "kafka.acks": "all",
+            "kafka.compression.type": compression(settings),
             "kafka.enable.idempotence": "true",
             "kafka.linger.ms": str(SEND_WAIT_MS),
             "kafka.batch.size": str(batch_bytes(settings)),

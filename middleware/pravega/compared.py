@@ -63,16 +63,17 @@ def compared(settings: Settings) -> Compared:
                     "copies on three bookies, for stability and not for throughput; each event would be written three "
                     "times", LOG),
         Alternative("heap and direct memory of the bookie", "less (deploy/local/pravega/bookie.py)", "4 GB and 4 GB",
-                    "more memory than the machine has for one server; what is cached is read in recovery alone", LOG),
+                    "what is cached is read in recovery alone", LOG, tuned=True),
         Alternative("heap of the segment store", "less (deploy/local/pravega/)", "4 GB at least",
-                    "garbage collected less often; more memory than the machine has for one server", MEMORY),
+                    "garbage collected less often", MEMORY, tuned=True),
         Alternative("tiers of compilation (all servers)", "the first one (deploy/local/pravega/)",
-                    "all, as Java has them", "a faster segment store once it is warm, and a slower start", JAVA),
+                    "all, as Java has them", "a faster segment store once it is warm, and a slower start",
+                    JAVA, tuned=True),
         Alternative("ledgerStorageClass (bookie)",
                     configured(settings, JOURNAL, "ledgerStorageClass", "SortedLedgerStorage (the default)"),
                     "InterleavedLedgerStorage",
                     "entries are not sorted in memory first, which serves reads that Pravega does not make: less CPU "
-                    "and memory", LOG),
+                    "and memory", LOG, tuned=True),
         Alternative("pravegaservice.cache.size.max", cache, "all direct memory but 1 to 2 GB",
                     "a larger cache improves reads from the past; those of this application are of what was just "
                     "written", MEMORY),

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from common.settings import Durability, Settings
+from common.settings import Durability, Settings, StoreTuning
 from deploy.local import pravega, pulsar
 from deploy.local.disk import ROOM
 from deploy.local.middlewares import deployment
@@ -27,9 +27,11 @@ INSTALLED = ("kafka/kafka_2.13.jar", "nats/bin/nats-server", "pravega/patched/pr
 """What a configuration is rendered for only if it is there."""
 
 
-def rendered(middleware: str, home: Path, durability: Durability = "fsync") -> Settings:
+def rendered(
+    middleware: str, home: Path, durability: Durability = "fsync", store_tuning: StoreTuning = "laptop"
+) -> Settings:
     """Settings of an instance whose servers' configuration is there."""
-    settings = Settings(home=home, middleware=middleware, durability=durability)
+    settings = Settings(home=home, middleware=middleware, durability=durability, store_tuning=store_tuning)
     for file in INSTALLED:
         (settings.jar_dir / file).parent.mkdir(parents=True, exist_ok=True)
         (settings.jar_dir / file).touch()
@@ -51,7 +53,7 @@ def generated(home: Path) -> str:
     for name, settings in instances.items():
         found = driver(name).compared(settings)
         lines += ["", f"**{name}**", "", *table(("setting", "in use", "why"), map(row, found.settings)),
-                  "", *table(("documented otherwise", "in use", "recommended or offered", "what would change"),
+                  "", *table(("documented otherwise", "in use", "recommended or offered", "tuned", "what would change"),
                              map(alternative, found.alternatives))]
     return "\n".join([*lines, "", END])
 
@@ -61,7 +63,7 @@ def row(each: Setting) -> tuple[str, ...]:
 
 
 def alternative(each: Alternative) -> tuple[str, ...]:
-    return link(each.name, each.source), each.value, each.recommended, each.effect
+    return link(each.name, each.source), each.value, each.recommended, "yes" if each.tuned else "", each.effect
 
 
 def link(name: str, source: Source) -> str:

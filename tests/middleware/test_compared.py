@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from common.settings import Settings
+from deploy.local import kafka, pulsar
+from deploy.local.middlewares import deployment
 from middleware.compared import ELSEWHERE, as_json, configured
 from middleware.registry import driver, registry
 from tests.middleware import compared_table
@@ -32,6 +34,47 @@ def test_the_durability_class_shows_in_what_a_server_is_set_to(name: str, tmp_pa
     page_cache = driver(name).compared(rendered(name, tmp_path / "two", "page-cache"))
     assert [a.name for a, b in zip(fsync.settings, page_cache.settings, strict=True) if a != b] == [
         fsync.settings[0].name]
+
+
+@pytest.mark.parametrize("name", registry())
+def test_what_the_documentation_recommends_is_in_use_where_that_is_chosen(name: str, tmp_path: Path) -> None:
+    """Of NATS nothing: its recommendations are another class, or another way to publish."""
+    laptop, documented = rendered(name, tmp_path / "one"), rendered(name, tmp_path / "two", store_tuning="documented")
+    before, after = (as_json(driver(name).compared(each), each) for each in (laptop, documented))
+    tuned = [each["name"] for each in before["alternatives"] if each["tuned"]]
+    assert bool(tuned) == (name != "nats")
+    assert [each["name"] for each in after["settings"][len(before["settings"]):]] == tuned
+    left = [each["name"] for each in before["alternatives"] if not each["tuned"]]
+    assert [each["name"] for each in after["alternatives"]] == left
+    assert [each["name"] for each in after["equal"]] == [
+        each["name"] for each in before["equal"] if each["name"] != "compression"]
+
+
+def commands(settings: Settings) -> str:
+    """Of the servers, with those that become another process."""
+    found = [each.command for each in deployment(settings.middleware).processes(settings)]
+    if settings.middleware == "kafka":
+        found.append(kafka.java(settings, kafka.HEAP[settings.store_tuning], "kafka.Kafka"))
+    if settings.middleware == "pulsar":
+        found.append(pulsar.java(settings))
+    return " ".join(word for command in found for word in command)
+
+
+@pytest.mark.parametrize(("name", "heap", "conf", "line"), [
+    ("kafka", "-Xmx1g", "kafka.properties", "num.io.threads"),
+    ("pulsar", "-Xmx2g", "standalone.conf", "managedLedgerMaxSizePerLedgerMbytes"),
+    ("pravega", "-Xmx4g", "bookkeeper.conf", "InterleavedLedgerStorage"),
+])
+def test_the_servers_are_tuned_as_documented_where_that_is_chosen(
+    name: str, heap: str, conf: str, line: str, tmp_path: Path,
+) -> None:
+    laptop, documented = rendered(name, tmp_path / "one"), rendered(name, tmp_path / "two", store_tuning="documented")
+    assert heap not in commands(laptop)
+    assert heap in commands(documented)
+    written = [line in (each.state_dir / "conf" / conf).read_text() for each in (laptop, documented)]
+    assert written == [name != "pravega", name == "pravega"]
+    tiers = "-XX:TieredStopAtLevel=1"
+    assert (tiers in commands(laptop), tiers in commands(documented)) == (name != "kafka", False)
 
 
 @pytest.mark.parametrize("name", registry())

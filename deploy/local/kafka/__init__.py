@@ -6,11 +6,12 @@ import base64
 import socket
 import struct
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 from common.addresses import numbered
 from common.process.child import python
-from common.settings import Settings
+from common.settings import Settings, StoreTuning
 from common.storage import files
 from deploy.local.middlewares import Deployment, NotInstalled
 from deploy.local.processes import jvm
@@ -18,7 +19,8 @@ from deploy.local.processes.spec import Probe, Process
 from deploy.local.rendering import write
 from middleware.kafka.ports import Port
 
-HEAP = "512m"
+HEAP: Mapping[StoreTuning, str] = {"laptop": "512m", "documented": "1g"}
+"""The latter is that of Kafka's start script."""
 PROBE_SECONDS = 2.0
 API_VERSIONS = struct.pack(">hhih", 18, 0, 1, -1)
 """The request that every client begins with: key 18, version 0, correlation 1, no client name."""

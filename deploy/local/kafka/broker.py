@@ -24,7 +24,8 @@ def main() -> None:
     settings, replica = Settings.load(), int(sys.argv[1])
     format_once(settings, replica)
     archive = class_data_sharing.options(settings, name(replica))
-    command = java(settings, HEAP, "kafka.Kafka", str(configuration(settings, replica)), options=archive)
+    command = java(settings, HEAP[settings.store_tuning], "kafka.Kafka", str(configuration(settings, replica)),
+                   options=archive)
     os.execv(command[0], command)
 
 

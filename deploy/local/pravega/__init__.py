@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from common.addresses import numbered
 from common.process.child import python
-from common.settings import Settings
+from common.settings import Settings, StoreTuning
 from deploy.local.middlewares import Deployment, NotInstalled
 from deploy.local.processes import class_data_sharing, health_checks, jvm
 from deploy.local.processes.spec import Process, after
@@ -25,6 +26,11 @@ ZOOKEEPER_YOUNG = "16m"
 CACHE_BYTES, DIRECT_MEMORY_BYTES = 2 << 30, 3 << 30
 """Of the segment stores together, the former being in the latter. With a cache of 512 MB it held writers back for 25 s
 at a time under load."""
+
+SEGMENT_STORE_HEAP: Mapping[StoreTuning, str] = {"laptop": "768m", "documented": "4g"}
+
+COMPILATION: Mapping[StoreTuning, tuple[str, ...]] = {"laptop": ("-XX:TieredStopAtLevel=1",), "documented": ()}
+"""By the first tier alone the servers are ready, and cheap, from their first minute on."""
 
 SEGMENT_STORES, BOOKIES = 2, 4
 """With three replicas: each ledger lies on three of the bookies, two of which have an entry before it is acknowledged;
@@ -110,7 +116,8 @@ def one_segment_store(settings: Settings, replica: int) -> Process:
     return Process(
         name,
         after([any_bookie], java(
-            settings, "768m", "io.pravega.segmentstore.server.host.ServiceStarter", options=(
+            settings, SEGMENT_STORE_HEAP[settings.store_tuning],
+            "io.pravega.segmentstore.server.host.ServiceStarter", options=(
                 *class_data_sharing.options(settings, name),
                 f"-XX:MaxDirectMemorySize={memory}",
                 f"-Dpravega.configurationFile={configuration(settings, 'segment-store.properties', replica)}",
@@ -130,7 +137,7 @@ def java(
 ) -> tuple[str, ...]:
     """Command that runs a main class of the servers with a fixed heap."""
     return (
-        *jvm.command(settings, heap), "-XX:TieredStopAtLevel=1",
+        *jvm.command(settings, heap), *COMPILATION[settings.store_tuning],
         f"-Dlogback.configurationFile={FOLDER / 'pravega' / 'logback.xml'}", "-Dzookeeper.jmx.log4j.disable=true",
         *options, "-cp", f"{patched(settings)}:{settings.jar_dir / 'pravega'}/*", main, *arguments,
     )

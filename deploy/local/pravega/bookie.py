@@ -12,17 +12,19 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from common.addresses import numbered
-from common.settings import Settings
+from common.settings import Settings, StoreTuning
 from common.storage import files
 from deploy.local.disk import await_room, full_share
 from deploy.local.pravega import ZNODE, configuration, folder, java, write_one
 from deploy.local.processes import class_data_sharing
 from middleware.pravega.ports import Port
 
-BOOKIE_HEAP, BOOKIE_DIRECT_MEMORY = "384m", "512m"
+BOOKIE_HEAP: Mapping[StoreTuning, str] = {"laptop": "384m", "documented": "4g"}
+BOOKIE_DIRECT_MEMORY: Mapping[StoreTuning, str] = {"laptop": "512m", "documented": "4g"}
 REGIONS = "4m"
 """Of its heap. More than half of one at once begins a search of the whole heap for garbage: in regions of 1 MB, the
 default, each piece of its table in memory did, up to 24 times a second."""
@@ -45,10 +47,11 @@ def main() -> None:
     if replica == 0:
         format_once(settings)
     await_format(settings)
-    conf = str(configuration(settings, TEMPLATE, replica))
-    command = java(settings, BOOKIE_HEAP, "org.apache.bookkeeper.server.Main", "--conf", conf,
+    conf, tuning = str(configuration(settings, TEMPLATE, replica)), settings.store_tuning
+    command = java(settings, BOOKIE_HEAP[tuning], "org.apache.bookkeeper.server.Main", "--conf", conf,
                    options=(*class_data_sharing.options(settings, numbered("bookkeeper", replica)),
-                            f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY}", f"-XX:G1HeapRegionSize={REGIONS}"))
+                            f"-XX:MaxDirectMemorySize={BOOKIE_DIRECT_MEMORY[tuning]}",
+                            f"-XX:G1HeapRegionSize={REGIONS}"))
     os.execv(command[0], command)
 
 

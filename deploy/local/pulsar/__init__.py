@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
 
 from common.process.child import python
-from common.settings import Settings
+from common.settings import Settings, StoreTuning
 from deploy.local.disk import full_share
 from deploy.local.middlewares import Deployment, NotInstalled
 from deploy.local.processes import jvm
@@ -16,8 +17,12 @@ from deploy.local.processes.spec import Probe, Process
 from deploy.local.rendering import FOLDER, write
 from middleware.pulsar.ports import Port
 
-HEAP, DIRECT_MEMORY = "384m", "384m"
+HEAP: Mapping[StoreTuning, str] = {"laptop": "384m", "documented": "2g"}
+DIRECT_MEMORY: Mapping[StoreTuning, str] = {"laptop": "384m", "documented": "4g"}
 """The latter holds the bookie's caches, the broker's, and what is on its way."""
+
+COMPILATION: Mapping[StoreTuning, tuple[str, ...]] = {"laptop": ("-XX:TieredStopAtLevel=1",), "documented": ()}
+"""By the first tier alone a server is ready, and cheap, from its first minute on."""
 
 MAX_MESSAGE_BYTES = 5 << 20
 """What the broker takes at least: more than a published group has."""
@@ -82,7 +87,8 @@ def answers(port: int) -> Probe:
 def java(settings: Settings, *arguments: str, options: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Command that runs the standalone server, or a part of it."""
     return (
-        *jvm.command(settings, HEAP), f"-XX:MaxDirectMemorySize={DIRECT_MEMORY}", "-XX:TieredStopAtLevel=1",
+        *jvm.command(settings, HEAP[settings.store_tuning]),
+        f"-XX:MaxDirectMemorySize={DIRECT_MEMORY[settings.store_tuning]}", *COMPILATION[settings.store_tuning],
         *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
         "-Dio.netty.tryReflectionSetAccessible=true", "-Dpulsar.allocator.exit_on_oom=true",
         f"-Dlog4j2.configurationFile={FOLDER / 'pulsar' / 'log4j2.xml'}",
