@@ -105,10 +105,6 @@ class Settings(Place):
     # -- middleware
     middleware: str = Field("pravega", description="stream store; a name of middleware.registry.registry()")
     durability: Durability = Field("fsync", description="what an acknowledgement of the middleware means")
-    store_tuning: StoreTuning = Field(
-        "laptop", description="what fits a laptop beside all else, or what the documentation of the stream store "
-                              "recommends (docs/middleware.md), of its local servers and its clients"
-    )
     middleware_uri: addresses.StoreAddress = Field("", description="address of the stream store; empty: the local one")
     namespace: str = Field("murmur", description="what the streams of this application share in their names")
     partitions: int = Field(
@@ -116,6 +112,10 @@ class Settings(Place):
     )
     replicas: int = Field(
         1, description="copies of each event, on local servers of their own: 1 or 3; 1 with `middleware_uri`"
+    )
+    store_tuning: StoreTuning = Field(
+        "laptop", description="of the stream store's one local server and its clients: what fits a laptop beside all "
+                              "else, or what the documentation of the store recommends (docs/middleware.md)"
     )
     max_event_bytes: int = Field(1 << 20, ge=1, description="largest event; the same on every middleware")
     stream_retention_bytes: int = Field(8 << 30, ge=1, description="bound of each stream; the oldest events go first")
@@ -227,6 +227,17 @@ class Settings(Place):
         if value > 1 and info.data.get("middleware_uri"):
             raise ValueError("the copies of a stream store elsewhere are configured there: leave MURMUR_REPLICAS at 1, "
                              "or MURMUR_MIDDLEWARE_URI empty")
+        return value
+
+    @field_validator("store_tuning")
+    @classmethod
+    def _of_one_machine(cls, value: str, info: ValidationInfo) -> str:
+        """The memory that is recommended for a server is most of a machine's, and beyond the bound of a container."""
+        given = info.data
+        if value == "documented" and (given.get("middleware_uri") or given.get("service_hosts")
+                                      or given.get("replicas", 1) > 1):
+            raise ValueError("only for a stream store of one copy, on this machine and outside containers: leave "
+                             "MURMUR_STORE_TUNING at laptop")
         return value
 
     @field_validator("allowed_hosts")

@@ -36,14 +36,14 @@ class Setting:
 @dataclass(frozen=True)
 class Alternative:
     """What the store's documentation recommends or offers and is not in use: `effect` says what would change, or why
-    it is not. `tuned`: the setting `store_tuning=documented` puts it in use."""
+    it is not. `by_tuning`: it is in use where `store_tuning` is `documented`."""
 
     name: str
     value: str
     recommended: str
     effect: str
     source: Source
-    tuned: bool = False
+    by_tuning: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,12 +97,13 @@ def configured(settings: Settings, file: str, key: str, unset: str) -> str:
 
 
 def in_use(found: Compared, settings: Settings) -> Compared:
-    """Where the documented tuning is chosen, what it takes of the alternatives counts among the settings."""
+    """Where the documented tuning is chosen, what it takes of the alternatives stands among the settings, once."""
     if settings.store_tuning != "documented":
         return found
-    taken = tuple(Setting(each.name, each.recommended, f"as its documentation has it: {each.effect}", each.source)
-                  for each in found.alternatives if each.tuned)
-    return Compared(found.settings + taken, tuple(each for each in found.alternatives if not each.tuned))
+    taken = {each.name: Setting(each.name, each.value, f"as its documentation has it: {each.effect}", each.source)
+             for each in found.alternatives if each.by_tuning}
+    others = tuple(each for each in found.settings if each.name not in taken)
+    return Compared(others + tuple(taken.values()), tuple(each for each in found.alternatives if not each.by_tuning))
 
 
 def as_json(found: Compared, settings: Settings) -> dict[str, Any]:

@@ -23,6 +23,7 @@ FIXED = frozenset({
     "middleware",  # each file has its own
     "port_base", "port_block", "bind_address", "service_hosts",  # each container is a host of its own
     "web_replicas", "search_consumers", "trending_consumers",  # which processes there are, the file says
+    "store_tuning",  # containers have bounds of memory
     "x_bearer_token",  # for a command alone
 })
 

@@ -36,6 +36,9 @@ def compared(settings: Settings) -> Compared:
     publisher = options(settings)
     spark = binding(settings, Cluster(settings).servers, "")
     flushed = configured(settings, FILE, "log.flush.interval.messages", "unset: by the operating system")
+    threads = ", ".join(configured(settings, FILE, name, default) for name, default in (
+        ("num.network.threads", "3"), ("num.io.threads", "8")))
+    tuned = settings.store_tuning == "documented"
     return Compared((
         Setting("log.flush.interval.messages (broker)", flushed,
                 "1 forces each append, which is a batch of records, to disk before it is acknowledged", TOPIC),
@@ -48,10 +51,8 @@ def compared(settings: Settings) -> Compared:
         Setting("in flight (publisher)", f"{publisher['queue.buffering.max.messages']:,} events, "
                 f"{publisher['queue.buffering.max.kbytes'] >> 10} MiB", "beyond, whoever publishes waits", BUFFER),
         Setting("compression.type (publisher, Spark)", publisher["compression.type"],
-                "none, the default, as on every store, unless `store_tuning` is `documented`", COMPRESSION),
-        Setting("num.network.threads, num.io.threads (broker)",
-                f"{configured(settings, FILE, 'num.network.threads', '3')}, "
-                f"{configured(settings, FILE, 'num.io.threads', '8')}", "one machine with few cores", BROKER),
+                "the default, as on every store", COMPRESSION),
+        Setting("num.network.threads, num.io.threads (broker)", threads, "one machine with few cores", BROKER),
         Setting("tiers of compilation (broker)", "all, as Java has them", "its start scripts change nothing about it",
                 JAVA),
         Setting("maxOffsetsPerTrigger (Spark)", spark.read_options["maxOffsetsPerTrigger"],
@@ -67,16 +68,16 @@ def compared(settings: Settings) -> Compared:
         Alternative("flush.messages", flushed, "not set, with replication for durability",
                     "an acknowledgement would mean the page cache, as in a comparison of that class; one machine has "
                     "no replicas that would survive it", TOPIC),
-        Alternative("heap (broker)", "less (deploy/local/kafka/)", "1 GB (KAFKA_HEAP_OPTS)",
-                    "garbage collected less often", BROKER, tuned=True),
-        Alternative("compression.type", publisher["compression.type"], "lz4",
+        Alternative("heap (broker)", "1 GB" if tuned else "less (deploy/local/kafka/)", "1 GB (KAFKA_HEAP_OPTS)",
+                    "garbage collected less often", BROKER, by_tuning=True),
+        Alternative("compression.type (publisher, Spark)", publisher["compression.type"], "lz4",
                     "fewer bytes to send and flush for CPU of publisher, Spark and consumers, which is what is scarce "
-                    "on one machine", THROUGHPUT, tuned=True),
+                    "on one machine", THROUGHPUT, by_tuning=True),
         Alternative("linger.ms, batch.size", f"{publisher['linger.ms']}, {publisher['batch.size']:,} bytes",
                     "10 to 100 ms, 100,000 to 200,000 bytes",
                     "nothing but for the largest batch: the grouping in use lies within, or above", THROUGHPUT),
-        Alternative("num.network.threads, num.io.threads, background.threads", "2, 4, 2", "3, 8, 10 (the defaults)",
-                    "more threads than the machine has cores", BROKER, tuned=True),
+        Alternative("num.network.threads, num.io.threads (broker)", threads, "3, 8 (the defaults)",
+                    "more threads than the machine has cores", BROKER, by_tuning=True),
         Alternative("acks", str(publisher["acks"]), "1", "with one replica nothing; with more, an acknowledged event "
                     "could be lost with the leader", THROUGHPUT),
     ))

@@ -29,6 +29,7 @@ def compared(settings: Settings) -> Compared:
     quorums = ", ".join(configured(settings, STORE, f"bookkeeper.{name}.size", "3")
                         for name in ("ensemble", "write.quorum", "ack.quorum"))
     events = settings.max_events_per_trigger
+    tuned = settings.store_tuning == "documented"
     return Compared((
         Setting("journalSyncData (bookie)", synced,
                 "true: the journal is synced to disk before an append is acknowledged", BOOKIE),
@@ -62,19 +63,21 @@ def compared(settings: Settings) -> Compared:
         Alternative("quorums of the durable log", quorums, "3, 3, 3",
                     "copies on three bookies, for stability and not for throughput; each event would be written three "
                     "times", LOG),
-        Alternative("heap and direct memory of the bookie", "less (deploy/local/pravega/bookie.py)", "4 GB and 4 GB",
-                    "what is cached is read in recovery alone", LOG, tuned=True),
-        Alternative("heap of the segment store", "less (deploy/local/pravega/)", "4 GB at least",
-                    "garbage collected less often", MEMORY, tuned=True),
-        Alternative("tiers of compilation (all servers)", "the first one (deploy/local/pravega/)",
+        Alternative("heap and direct memory of the bookie",
+                    "4 GB and 4 GB" if tuned else "less (deploy/local/pravega/bookie.py)", "4 GB and 4 GB",
+                    "what is cached is read in recovery alone", LOG, by_tuning=True),
+        Alternative("heap and direct memory of the segment store",
+                    "4 GB and 5 GB" if tuned else "less (deploy/local/pravega/)", "4 GB at least, and more than that",
+                    "garbage collected less often; a larger cache", MEMORY, by_tuning=True),
+        Alternative("tiers of compilation (all servers)", "all" if tuned else "the first one (deploy/local/pravega/)",
                     "all, as Java has them", "a faster segment store once it is warm, and a slower start",
-                    JAVA, tuned=True),
+                    JAVA, by_tuning=True),
         Alternative("ledgerStorageClass (bookie)",
                     configured(settings, JOURNAL, "ledgerStorageClass", "SortedLedgerStorage (the default)"),
                     "InterleavedLedgerStorage",
                     "entries are not sorted in memory first, which serves reads that Pravega does not make: less CPU "
-                    "and memory", LOG, tuned=True),
-        Alternative("pravegaservice.cache.size.max", cache, "all direct memory but 1 to 2 GB",
+                    "and memory", LOG, by_tuning=True),
+        Alternative("pravegaservice.cache.size.max (segment store)", cache, "all direct memory but 1 to 2 GB",
                     "a larger cache improves reads from the past; those of this application are of what was just "
-                    "written", MEMORY),
+                    "written", MEMORY, by_tuning=True),
     ))

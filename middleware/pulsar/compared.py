@@ -20,10 +20,17 @@ SPARK = Source("Spark's data source for Pulsar: options", "spark_pulsar/README.m
 
 FILE = "standalone.conf"
 
+THREADS = "numIOThreads, bookkeeperClientNumIoThreads, serverNumIOThreads, and others"
+CACHES = "managedLedgerCacheSizeMB, dbStorage_writeCacheMaxSizeMb, dbStorage_readAheadCacheMaxSizeMb"
+
 
 def compared(settings: Settings) -> Compared:
     synced = configured(settings, FILE, "journalSyncData", "true")
     wait = configured(settings, FILE, "journalMaxGroupWaitMSec", "1")
+    threads = ", ".join(configured(settings, FILE, name, "by the number of cores")
+                        for name in THREADS.split(", ")[:3])
+    caches = ", ".join(configured(settings, FILE, name, "by memory") for name in CACHES.split(", "))
+    tuned = settings.store_tuning == "documented"
     return Compared((
         Setting("journalSyncData (bookie)", synced,
                 "true: the journal is synced to disk before an entry is acknowledged", BOOKIE),
@@ -42,17 +49,12 @@ def compared(settings: Settings) -> Compared:
         Setting("in flight (publisher)", f"{MAX_IN_FLIGHT:,} events, {MAX_IN_FLIGHT_BYTES >> 20} MiB",
                 "beyond, whoever publishes waits", PRODUCER),
         Setting("compressionType (publisher)", str(options().get("compression_type", "none (the default)")),
-                "as on every store", PRODUCER),
+                "the default", PRODUCER),
         Setting("managedLedgerDefaultEnsembleSize, …WriteQuorum, …AckQuorum (broker)", ", ".join(
             configured(settings, FILE, f"managedLedgerDefault{name}", "2")
             for name in ("EnsembleSize", "WriteQuorum", "AckQuorum")), "one bookie: one copy", BROKER),
-        Setting("numIOThreads, bookkeeperClientNumIoThreads, serverNumIOThreads, bookkeeperNumberOfChannelsPerBookie",
-                ", ".join(configured(settings, FILE, name, "more") for name in (
-                    "numIOThreads", "bookkeeperClientNumIoThreads", "serverNumIOThreads",
-                    "bookkeeperNumberOfChannelsPerBookie")), "one machine with few cores", BROKER),
-        Setting("managedLedgerCacheSizeMB, dbStorage_writeCacheMaxSizeMb, dbStorage_readAheadCacheMaxSizeMb",
-                ", ".join(configured(settings, FILE, name, "by memory") for name in (
-                    "managedLedgerCacheSizeMB", "dbStorage_writeCacheMaxSizeMb", "dbStorage_readAheadCacheMaxSizeMb")),
+        Setting(THREADS, threads, "one machine with few cores", BROKER),
+        Setting(CACHES, caches,
                 "in MB; what was just written is read from the first by Spark and the consumers", BROKER),
         Setting("managedLedgerNewEntriesCheckDelayInMillis (broker)",
                 configured(settings, FILE, "managedLedgerNewEntriesCheckDelayInMillis", "10"),
@@ -67,19 +69,24 @@ def compared(settings: Settings) -> Compared:
                 "what a micro-batch reads at most, in events", SPARK),
     ), (
         Alternative("managedLedgerMaxSizePerLedgerMbytes (broker)",
-                    configured(settings, FILE, "managedLedgerMaxSizePerLedgerMbytes", "2048"), "2048 (the default)",
+                    configured(settings, FILE, "managedLedgerMaxSizePerLedgerMbytes", "2048"),
+                    "2048 (the default); no more than an eighth of the bound",
                     "retention removes whole ledgers: in larger ones it is coarser, in smaller ones there is more "
-                    "metadata to write", BROKER, tuned=True),
-        Alternative("brokerDeduplicationEntriesInterval (broker)",
-                    configured(settings, FILE, "brokerDeduplicationEntriesInterval", "1000"), "1000 (the default)",
-                    "snapshots of producers less often: a start reads more again", BROKER, tuned=True),
-        Alternative("tiers of compilation", "the first one (deploy/local/pulsar/)", "all, as Java has them",
-                    "a faster server once it is warm; a third more CPU in its first minutes, as measured",
-                    JAVA, tuned=True),
-        Alternative("heap and direct memory", "less (deploy/local/pulsar/)", "2 GB and 4 GB (PULSAR_MEM)",
-                    "larger caches, which follow the memory; garbage collected less often", BROKER, tuned=True),
-        Alternative("threads and channels", "for few cores", "the defaults", "more threads than the machine has cores",
-                    BROKER, tuned=True),
+                    "metadata to write", BROKER, by_tuning=True),
+        Alternative("brokerDeduplicationEntriesInterval, brokerDeduplicationSnapshotIntervalSeconds (broker)",
+                    f"{configured(settings, FILE, 'brokerDeduplicationEntriesInterval', '1000')}, "
+                    f"{configured(settings, FILE, 'brokerDeduplicationSnapshotIntervalSeconds', '120')}",
+                    "1000, 120 (the defaults)", "snapshots of producers less often: a start reads more again, and "
+                    "retention waits for one", BROKER, by_tuning=True),
+        Alternative("tiers of compilation", "all" if tuned else "the first one (deploy/local/pulsar/)",
+                    "all, as Java has them", "a faster server once it is warm; a third more CPU in its first minutes, "
+                    "as measured", JAVA, by_tuning=True),
+        Alternative("heap and direct memory",
+                    "2 GB and 4 GB" if tuned else "less (deploy/local/pulsar/)", "2 GB and 4 GB (PULSAR_MEM)",
+                    "garbage collected less often", BROKER, by_tuning=True),
+        Alternative(CACHES, caches, "by memory (the defaults)", "larger caches", BROKER, by_tuning=True),
+        Alternative(THREADS, threads, "by the number of cores (the defaults)",
+                    "more threads than the machine has cores", BROKER, by_tuning=True),
         Alternative("journalSyncData", synced, "true for durability; false may improve writes",
                     "an acknowledgement would mean the page cache, as in a comparison of that class", BOOKIE),
         Alternative("journalDirectories, ledgerDirectories", "one disk", "disks of their own",

@@ -226,6 +226,15 @@ def test_replicas_are_one_or_as_many_as_have_a_majority(replicas: int):
         Settings(replicas=replicas)
 
 
+@pytest.mark.parametrize("other", [
+    {"middleware_uri": "127.0.0.1:1"}, {"replicas": 3}, {"service_hosts": True, "bind_address": "0.0.0.0"},
+])
+def test_the_documented_tuning_is_for_one_local_server(other: dict[str, object]):
+    assert Settings(store_tuning="documented").store_tuning == "documented"
+    with pytest.raises(ValidationError, match="leave MURMUR_STORE_TUNING at laptop"):
+        Settings(store_tuning="documented", **other)
+
+
 def test_replicas_of_a_stream_store_elsewhere_are_its_own_affair():
     """Its streams may have one copy, whatever is wished here."""
     assert Settings(middleware_uri="127.0.0.1:1", replicas=1).replicas == 1

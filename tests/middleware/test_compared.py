@@ -41,10 +41,14 @@ def test_what_the_documentation_recommends_is_in_use_where_that_is_chosen(name: 
     """Of NATS nothing: its recommendations are another class, or another way to publish."""
     laptop, documented = rendered(name, tmp_path / "one"), rendered(name, tmp_path / "two", store_tuning="documented")
     before, after = (as_json(driver(name).compared(each), each) for each in (laptop, documented))
-    tuned = [each["name"] for each in before["alternatives"] if each["tuned"]]
+    tuned = {each["name"]: each["value"] for each in before["alternatives"] if each["by_tuning"]}
     assert bool(tuned) == (name != "nats")
-    assert [each["name"] for each in after["settings"][len(before["settings"]):]] == tuned
-    left = [each["name"] for each in before["alternatives"] if not each["tuned"]]
+    in_use = {each["name"]: each["value"] for each in after["settings"]}
+    assert len(in_use) == len(after["settings"])
+    assert list(in_use)[len(in_use) - len(tuned):] == list(tuned)
+    assert all(in_use[each] != before for each, before in tuned.items())
+    assert {each["name"] for each in before["settings"]} <= set(in_use)
+    left = [each["name"] for each in before["alternatives"] if not each["by_tuning"]]
     assert [each["name"] for each in after["alternatives"]] == left
     assert [each["name"] for each in after["equal"]] == [
         each["name"] for each in before["equal"] if each["name"] != "compression"]
@@ -60,19 +64,25 @@ def commands(settings: Settings) -> str:
     return " ".join(word for command in found for word in command)
 
 
-@pytest.mark.parametrize(("name", "heap", "conf", "line"), [
-    ("kafka", "-Xmx1g", "kafka.properties", "num.io.threads"),
-    ("pulsar", "-Xmx2g", "standalone.conf", "managedLedgerMaxSizePerLedgerMbytes"),
-    ("pravega", "-Xmx4g", "bookkeeper.conf", "InterleavedLedgerStorage"),
+@pytest.mark.parametrize(("name", "heap", "direct", "conf", "changed"), [
+    ("kafka", "-Xmx1g", "-cp", "kafka.properties", ("num.io.threads=4", "")),
+    ("pulsar", "-Xmx2g", "-XX:MaxDirectMemorySize=4g", "standalone.conf", (
+        "managedLedgerMaxSizePerLedgerMbytes=16\n", "managedLedgerMaxSizePerLedgerMbytes=1024\n")),
+    ("pravega", "-Xmx4g", f"-XX:MaxDirectMemorySize={5 << 30}", "segment-store.properties", (
+        f"cache.size.max={2 << 30}", f"cache.size.max={4 << 30}")),
+    ("pravega", "-Xmx4g", f"-XX:MaxDirectMemorySize={5 << 30}", "bookkeeper.conf", (
+        "skipListArena", "InterleavedLedgerStorage")),
 ])
 def test_the_servers_are_tuned_as_documented_where_that_is_chosen(
-    name: str, heap: str, conf: str, line: str, tmp_path: Path,
+    name: str, heap: str, direct: str, conf: str, changed: tuple[str, str], tmp_path: Path,
 ) -> None:
     laptop, documented = rendered(name, tmp_path / "one"), rendered(name, tmp_path / "two", store_tuning="documented")
     assert heap not in commands(laptop)
     assert heap in commands(documented)
-    written = [line in (each.state_dir / "conf" / conf).read_text() for each in (laptop, documented)]
-    assert written == [name != "pravega", name == "pravega"]
+    assert direct in commands(documented)
+    before, after = ((each.state_dir / "conf" / conf).read_text() for each in (laptop, documented))
+    assert (changed[0] in before, changed[0] in after) == (True, False)
+    assert changed[1] in after
     tiers = "-XX:TieredStopAtLevel=1"
     assert (tiers in commands(laptop), tiers in commands(documented)) == (name != "kafka", False)
 

@@ -23,7 +23,8 @@ CONTAINERS = 2
 ZOOKEEPER_YOUNG = "16m"
 """Of its heap: it makes about a megabyte a minute, and would fill most of the heap before it first collects."""
 
-CACHE_BYTES, DIRECT_MEMORY_BYTES = 2 << 30, 3 << 30
+CACHE_BYTES: Mapping[StoreTuning, int] = {"laptop": 2 << 30, "documented": 4 << 30}
+DIRECT_MEMORY_BYTES: Mapping[StoreTuning, int] = {"laptop": 3 << 30, "documented": 5 << 30}
 """Of the segment stores together, the former being in the latter. With a cache of 512 MB it held writers back for 25 s
 at a time under load."""
 
@@ -45,7 +46,7 @@ def write_configuration(settings: Settings) -> None:
     write_one(settings, "controller.properties", containers=CONTAINERS)
     for replica in range(segment_stores(settings)):
         write_one(settings, "segment-store.properties", replica, containers=CONTAINERS,
-                  cache_bytes=CACHE_BYTES // segment_stores(settings))
+                  cache_bytes=CACHE_BYTES[settings.store_tuning] // segment_stores(settings))
 
 
 def write_one(settings: Settings, template: str, replica: int = 0, **values: object) -> None:
@@ -111,7 +112,8 @@ def one_bookie(settings: Settings, replica: int) -> Process:
 def one_segment_store(settings: Settings, replica: int) -> Process:
     """It waits for any bookie, before the first of which there is no metadata of ledgers, and not for all, of which one
     may be dead: a container that finds too few tries again."""
-    name, memory = numbered("segment-store", replica), DIRECT_MEMORY_BYTES // segment_stores(settings)
+    name = numbered("segment-store", replica)
+    memory = DIRECT_MEMORY_BYTES[settings.store_tuning] // segment_stores(settings)
     any_bookie = ",".join(settings.address(Port.BOOKIE, bookie) for bookie in range(bookies(settings)))
     return Process(
         name,

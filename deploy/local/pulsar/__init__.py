@@ -30,7 +30,8 @@ MAX_MESSAGE_BYTES = 5 << 20
 MESSAGE_OVERHEAD_BYTES = 128 << 10
 """What a message may have beside its event: the key, of at most 64 KiB, and some hundred bytes of its own."""
 
-LEDGER_MIB, LEDGERS_KEPT = 16, 8
+LEDGER_MIB: Mapping[StoreTuning, int] = {"laptop": 16, "documented": 2048}
+LEDGERS_KEPT = 8
 """Retention removes whole ledgers. Each costs the metadata some writes, so they are no smaller than need be."""
 
 PROBE_SECONDS = 2.0
@@ -70,7 +71,7 @@ def render_configuration(settings: Settings) -> None:
         "pulsar/standalone.conf", configuration(settings), settings, ports=Port,
         disk_full=full_share(shutil.disk_usage(settings.state_dir).total),
         max_message_bytes=max(MAX_MESSAGE_BYTES, settings.max_event_bytes + MESSAGE_OVERHEAD_BYTES),
-        ledger_mib=min(LEDGER_MIB, max(1, (partition_bound >> 20) // LEDGERS_KEPT)),
+        ledger_mib=min(LEDGER_MIB[settings.store_tuning], max(1, (partition_bound >> 20) // LEDGERS_KEPT)),
     )
 
 
