@@ -7,6 +7,7 @@ import io.github.murmuration.nats.spark.client.ApiException;
 import io.github.murmuration.nats.spark.client.Connections;
 import io.github.murmuration.nats.spark.client.Keys;
 import io.github.murmuration.nats.spark.client.NatsConnection;
+import io.github.murmuration.nats.spark.client.Partitions;
 import io.github.murmuration.nats.spark.client.UnansweredException;
 import io.github.murmuration.spark.common.client.Leases;
 import io.github.murmuration.spark.common.client.Patience;
@@ -35,7 +36,8 @@ final class AtLeastOnceDataWriter implements DataWriter<InternalRow> {
     AtLeastOnceDataWriter(NatsOptions options, EventColumns columns, PartitionCounts counts) {
         this.options = options;
         lease = Connections.lease(options.servers());
-        rows = new TargetRows(options, columns, lease.connection(), counts, false);
+        rows = new TargetRows(options, columns, stream -> counts.of(
+                stream, () -> Partitions.all(lease.connection(), stream).size()), false);
     }
 
     @Override

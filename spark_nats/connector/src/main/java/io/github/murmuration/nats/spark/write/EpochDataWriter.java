@@ -5,12 +5,13 @@ import io.github.murmuration.nats.spark.NatsException;
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.ApiException;
 import io.github.murmuration.nats.spark.client.Connections;
+import io.github.murmuration.nats.spark.client.EventStream;
 import io.github.murmuration.nats.spark.client.NatsConnection;
+import io.github.murmuration.nats.spark.client.Partitions;
 import io.github.murmuration.nats.spark.client.UnansweredException;
 import io.github.murmuration.spark.common.client.Leases;
 import io.github.murmuration.spark.common.client.Patience;
 import io.github.murmuration.spark.common.write.EventColumns;
-import io.github.murmuration.spark.common.write.PartitionCounts;
 import io.github.murmuration.spark.common.write.Written;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,14 +36,23 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
     private int fenced;
 
     /** @param repeated whether an attempt of the task ran before */
-    EpochDataWriter(NatsOptions options, EventColumns columns, EpochPlan plan, PartitionCounts counts, int task,
-            boolean repeated) {
+    EpochDataWriter(NatsOptions options, EventColumns columns, EpochPlan plan, int task, boolean repeated) {
         this.options = options;
         this.plan = plan;
         this.task = task;
         doubtful = repeated || plan.kind() == EpochPlan.Kind.AGAIN;
         lease = Connections.lease(options.servers());
-        rows = new TargetRows(options, columns, lease.connection(), counts, true);
+        rows = new TargetRows(options, columns, this::partitions, true);
+    }
+
+    /** Those of the record, and of a stream that was made anew since no more than there are. */
+    private int partitions(EventStream stream) {
+        int noted = plan.record().partitions(stream);
+        if (noted > 0 && plan.kind() == EpochPlan.Kind.NEW) {
+            return noted;
+        }
+        int now = Partitions.all(lease.connection(), stream).size();
+        return noted > 0 ? Math.min(noted, now) : now;
     }
 
     @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.github.murmuration.nats.spark.write;
 
+import io.github.murmuration.nats.spark.client.EventStream;
 import io.nats.client.support.JsonParser;
 import io.nats.client.support.JsonValue;
 import io.nats.client.support.JsonValueUtils;
@@ -41,6 +42,18 @@ record EpochRecord(long epoch, int tasks, String driver, TreeMap<String, Long> l
     /** Of a stream that is not noted, as one that was created later, 0. */
     long last(String stream) {
         return last.getOrDefault(stream, 0L);
+    }
+
+    /**
+     * To how many partitions of a stream the epoch's rows go, whenever they are written: among more of them a key would
+     * have another one, where nobody looks for what is there. 0 of a stream that is not noted.
+     */
+    int partitions(EventStream stream) {
+        int found = 0;
+        while (last.containsKey(stream.partition(found))) {
+            found++;
+        }
+        return found;
     }
 
     EpochRecord by(String otherDriver, int otherTasks) {

@@ -6,7 +6,6 @@ import io.github.murmuration.nats.spark.client.Connections;
 import io.github.murmuration.nats.spark.client.NatsConnection;
 import io.github.murmuration.spark.common.client.Leases;
 import io.github.murmuration.spark.common.write.EventColumns;
-import io.github.murmuration.spark.common.write.PartitionCounts;
 import org.apache.spark.SparkContext;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.connector.write.PhysicalWriteInfo;
@@ -42,7 +41,7 @@ final class EpochWrite implements StreamingWrite {
         try (Leases.Lease<NatsConnection> lease = Connections.lease(options.servers())) {
             EpochPlan plan = QueryEpochs.of(options, query)
                     .begin(lease.connection(), options, run, Long.parseLong(epoch), info.numPartitions());
-            return new EpochWriterFactory(options, columns, plan, new PartitionCounts(run));
+            return new EpochWriterFactory(options, columns, plan);
         }
     }
 

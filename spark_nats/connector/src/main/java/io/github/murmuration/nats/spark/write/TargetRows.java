@@ -4,14 +4,12 @@ package io.github.murmuration.nats.spark.write;
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.client.EventStream;
 import io.github.murmuration.nats.spark.client.Keys;
-import io.github.murmuration.nats.spark.client.NatsConnection;
-import io.github.murmuration.nats.spark.client.Partitions;
 import io.github.murmuration.spark.common.write.EventColumns;
-import io.github.murmuration.spark.common.write.PartitionCounts;
 import io.github.murmuration.spark.common.write.PartitionOfKey;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
+import java.util.function.ToIntFunction;
 import org.apache.spark.sql.catalyst.InternalRow;
 import org.apache.spark.unsafe.types.UTF8String;
 
@@ -19,8 +17,7 @@ import org.apache.spark.unsafe.types.UTF8String;
 final class TargetRows {
     private final NatsOptions options;
     private final EventColumns columns;
-    private final NatsConnection connection;
-    private final PartitionCounts counts;
+    private final ToIntFunction<EventStream> partitions;
     private final boolean byContent;
     private final Map<String, Target> targets = new LinkedHashMap<>();
     private Target last;
@@ -42,15 +39,14 @@ final class TargetRows {
     }
 
     /**
+     * @param partitions how many of them a stream has; it is asked once for each
      * @param byContent whether the partition of a row without a key depends on its event alone, so that the row goes to
      *     the same one when it is written again; otherwise such rows go round
      */
-    TargetRows(NatsOptions options, EventColumns columns, NatsConnection connection, PartitionCounts counts,
-            boolean byContent) {
+    TargetRows(NatsOptions options, EventColumns columns, ToIntFunction<EventStream> partitions, boolean byContent) {
         this.options = options;
         this.columns = columns;
-        this.connection = connection;
-        this.counts = counts;
+        this.partitions = partitions;
         this.byContent = byContent;
     }
 
@@ -92,7 +88,7 @@ final class TargetRows {
         if (last == null || !last.stream.name().equals(name)) {
             last = targets.computeIfAbsent(name, absent -> {
                 EventStream stream = options.stream(name);
-                return new Target(stream, counts.of(stream, () -> Partitions.all(connection, stream).size()));
+                return new Target(stream, partitions.applyAsInt(stream));
             });
         }
         return last;

@@ -4,6 +4,7 @@ package io.github.murmuration.nats.spark.write;
 import static io.github.murmuration.nats.spark.testing.NatsStore.nats;
 import static io.github.murmuration.nats.spark.testing.NatsStore.server;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.nats.spark.testing.SparkTest;
 import io.github.murmuration.nats.spark.testing.TestNats;
@@ -82,6 +83,34 @@ class RepeatedEpochTest extends SparkTest {
         append(source, 300, 400);
         run(query());
         assertEquals(range(300, 400), numbers(target));
+    }
+
+    /** Among more partitions a key would have another. */
+    @Test
+    @Tag("core")
+    void isWrittenOnceWherePartitionsHaveCome() throws Exception {
+        append(source, 300, 306);
+        run(query());
+        nats().create(target, 5, -1);
+        forget(2);
+        run(query());
+        assertEquals(range(0, 306), numbers(target));
+        append(source, 306, 406);
+        run(query());
+        assertEquals(range(0, 406), numbers(target));
+        assertTrue(nats().state(target, 4).getMsgCount() > 0);
+    }
+
+    @Test
+    void isWrittenToAStreamThatWasMadeAnewWithFewerPartitions() throws Exception {
+        nats().delete(target);
+        nats().create(target, 1, -1);
+        forget(1);
+        run(query());
+        assertEquals(range(100, 300), numbers(target));
+        append(source, 300, 400);
+        run(query());
+        assertEquals(range(100, 400), numbers(target));
     }
 
     /** Only what was there before the epoch began is gone. */

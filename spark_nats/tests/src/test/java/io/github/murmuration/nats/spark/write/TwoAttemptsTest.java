@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.murmuration.nats.spark.NatsOptions;
 import io.github.murmuration.nats.spark.common.write.EventColumns;
-import io.github.murmuration.nats.spark.common.write.PartitionCounts;
 import io.github.murmuration.nats.spark.testing.SparkTest;
 import io.github.murmuration.nats.spark.testing.TestNats;
 import java.util.List;
@@ -48,8 +47,7 @@ class TwoAttemptsTest extends SparkTest {
     private static boolean isDone(NatsOptions options, String target, EpochPlan plan, boolean again) {
         EventColumns columns = new EventColumns(
                 new StructType().add("event", DataTypes.StringType), "key", Optional.of(target));
-        EpochDataWriter writer = new EpochDataWriter(
-                options, columns, plan, new PartitionCounts(plan.query()), 0, again);
+        EpochDataWriter writer = new EpochDataWriter(options, columns, plan, 0, again);
         try {
             IntStream.range(0, ROWS).map(number -> again ? ROWS - 1 - number : number).forEach(number -> {
                 InternalRow row = new GenericInternalRow(new Object[] {UTF8String.fromString("event-" + number)});
