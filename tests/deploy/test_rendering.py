@@ -65,7 +65,7 @@ def test_durability_decides_whether_the_journal_is_synced(durability: str, synce
 
 def test_the_segment_store_forgets_what_is_old_before_its_cache_holds_writers_back(tmp_path: Path):
     """At 16,000 tweets/s, in two streams of 1,000 bytes an event. Above 75 % Pravega starts to evict (CachePolicy)."""
-    given = {**PRAVEGA, "cache_bytes": pravega.CACHE_BYTES}
+    given = {**PRAVEGA, "cache_bytes": pravega.CACHE_BYTES["laptop"]}
     text = render("pravega/segment-store.properties", settings(tmp_path), **given)
     found, cache = values(text), "pravegaservice.cache"
     kept_s = int(found[f"{cache}.time.seconds.max"]) + int(found[f"{cache}.generation.duration.seconds"])
