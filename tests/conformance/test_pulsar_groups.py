@@ -37,6 +37,7 @@ def test_a_record_is_replaced_only_as_it_was_read(middleware: Middleware, stream
         assert second.read() == b"5"
 
 
+@pytest.mark.slow
 def test_who_follows_a_group_sees_that_it_was_made_anew(
     middleware: Middleware, stream: str, servers: Servers
 ) -> None:

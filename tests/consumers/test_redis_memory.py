@@ -53,6 +53,7 @@ def _hit(text: str) -> FoundTweet:
                       hashtags=[], source=None, url=None, distance=0.5)
 
 
+@pytest.mark.slow
 def test_cached_results_leave_room_for_counts(short: redis.Redis, buckets: Buckets) -> None:
     rankings = Rankings(limit=5)
     rankings.update(NOW, {"a": 1, TOTAL: 1})

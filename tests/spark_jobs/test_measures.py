@@ -79,6 +79,7 @@ def test_each_batch_is_recorded_once_with_its_reasons(spark: SparkSession, tmp_p
 
 
 @pytest.mark.server
+@pytest.mark.slow
 def test_what_trending_leaves_out_is_told_and_logged_once_in_a_while(
     spark: SparkSession, tmp_path: Path, redis_address: str, caplog: pytest.LogCaptureFixture
 ):

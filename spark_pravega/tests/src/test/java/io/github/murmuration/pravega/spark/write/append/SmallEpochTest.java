@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Epochs that are written by one append, and the change between them and those in transactions. */
-@Tag("core")
 class SmallEpochTest extends SparkTest {
     private static final List<EpochStep> APPENDED = List.of(EpochStep.WRITTEN, EpochStep.APPENDED);
     private static final List<EpochStep> IN_TRANSACTIONS =
@@ -50,6 +49,7 @@ class SmallEpochTest extends SparkTest {
     }
 
     @Test
+    @Tag("core")
     void anEpochIsAppendedOnceThoughItComesAgain() throws Exception {
         copyMore(0, 30);
         forgetLastEpoch();
@@ -72,6 +72,7 @@ class SmallEpochTest extends SparkTest {
     }
 
     @Test
+    @Tag("core")
     void anEpochThatComesAgainIsRecognisedAfterItsSegmentWasSplit() throws Exception {
         copyMore(0, 30);
         split();
@@ -82,6 +83,7 @@ class SmallEpochTest extends SparkTest {
 
     /** The epoch that finds the segment sealed goes in a transaction, those after it to its successors. */
     @Test
+    @Tag("core")
     void aQueryGoesOnWhenTheSegmentIsSplit() throws Exception {
         StreamingQuery query = copy(readStream(source).load(), target, checkpoint).start();
         append(source, 0, 20);

@@ -29,7 +29,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Batches that are written again, under the version that they had. */
-@Tag("core")
 class VersionedBatchTest extends SparkTest {
     @TempDir
     Path checkpoint;
@@ -37,6 +36,7 @@ class VersionedBatchTest extends SparkTest {
     /** The function fails when its second batch is written: the query, started again, gives it the same batch. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
+    @Tag("core")
     void foreachBatchWritesARepeatedBatchOnceIfItHasAVersion(boolean versioned) throws Exception {
         String source = stream(1);
         List<String> targets = List.of(stream(1), stream(2));
