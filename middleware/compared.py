@@ -1,5 +1,5 @@
 """Settings of stream stores that matter to a comparison: what is equal, what is each store's own and why, and what its
-documentation recommends otherwise. Values are read from what is in use."""
+documentation recommends otherwise. Values are read from what is in use, as far as a file or a client tells them."""
 
 from __future__ import annotations
 
@@ -67,9 +67,7 @@ class Equal(NamedTuple):
 
 def equal(settings: Settings) -> tuple[Equal, ...]:
     """Those of which each binding makes the store's own."""
-    compression = () if settings.store_tuning == "documented" else (
-        Equal("compression", "none", "of what is sent and stored; tweets are compressed in the archive alone"),
-    )
+    compression = "none" if settings.store_tuning == "laptop" else "none, unless among the store's own settings"
     trigger = f"{settings.max_events_per_trigger} events" if settings.max_events_per_trigger else "each binding's own"
     return (
         Equal("durability", settings.durability, "what an acknowledgement means: on disk, or in the page cache"),
@@ -78,7 +76,7 @@ def equal(settings: Settings) -> tuple[Equal, ...]:
         Equal("stream_retention_bytes", f"{settings.stream_retention_bytes:,}", "bound of each stream"),
         Equal("max_event_bytes", f"{settings.max_event_bytes:,}", "largest event"),
         Equal("publish_group_ms", str(settings.publish_group_ms), "how long the publisher groups events, in ms"),
-        *compression,
+        Equal("compression", compression, "of what is sent and stored; tweets are compressed in the archive alone"),
         Equal("trigger_interval_ms", str(settings.trigger_interval_ms), "interval of enrich's micro-batches, in ms"),
         Equal("max_events_per_trigger", trigger, "what a micro-batch reads at most"),
     )
@@ -100,7 +98,7 @@ def in_use(found: Compared, settings: Settings) -> Compared:
     """Where the documented tuning is chosen, what it takes of the alternatives stands among the settings, once."""
     if settings.store_tuning != "documented":
         return found
-    taken = {each.name: Setting(each.name, each.value, f"as its documentation has it: {each.effect}", each.source)
+    taken = {each.name: Setting(each.name, each.value, f"documented: {each.recommended}; {each.effect}", each.source)
              for each in found.alternatives if each.by_tuning}
     others = tuple(each for each in found.settings if each.name not in taken)
     return Compared(others + tuple(taken.values()), tuple(each for each in found.alternatives if not each.by_tuning))

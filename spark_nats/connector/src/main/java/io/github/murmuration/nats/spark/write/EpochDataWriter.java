@@ -45,14 +45,9 @@ final class EpochDataWriter implements DataWriter<InternalRow> {
         rows = new TargetRows(options, columns, this::partitions, true);
     }
 
-    /** Those of the record, and of a stream that was made anew since no more than there are. */
     private int partitions(EventStream stream) {
         int noted = plan.record().partitions(stream);
-        if (noted > 0 && plan.kind() == EpochPlan.Kind.NEW) {
-            return noted;
-        }
-        int now = Partitions.all(lease.connection(), stream).size();
-        return noted > 0 ? Math.min(noted, now) : now;
+        return noted > 0 ? noted : Partitions.all(lease.connection(), stream).size();
     }
 
     @Override

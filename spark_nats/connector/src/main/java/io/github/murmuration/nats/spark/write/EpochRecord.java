@@ -2,6 +2,7 @@
 package io.github.murmuration.nats.spark.write;
 
 import io.github.murmuration.nats.spark.client.EventStream;
+import io.github.murmuration.nats.spark.client.PartitionState;
 import io.nats.client.support.JsonParser;
 import io.nats.client.support.JsonValue;
 import io.nats.client.support.JsonValueUtils;
@@ -54,6 +55,14 @@ record EpochRecord(long epoch, int tasks, String driver, TreeMap<String, Long> l
             found++;
         }
         return found;
+    }
+
+    /** As it holds of the streams that there are now: one made anew begins again, maybe with fewer partitions. */
+    EpochRecord among(Map<String, PartitionState> now) {
+        TreeMap<String, Long> left = new TreeMap<>(last);
+        left.keySet().retainAll(now.keySet());
+        left.replaceAll((partition, sequence) -> now.get(partition).last() < sequence ? 0 : sequence);
+        return new EpochRecord(epoch, tasks, driver, left);
     }
 
     EpochRecord by(String otherDriver, int otherTasks) {

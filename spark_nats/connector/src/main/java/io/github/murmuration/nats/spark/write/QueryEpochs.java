@@ -77,12 +77,13 @@ final class QueryEpochs {
     }
 
     private EpochPlan begin(NatsConnection connection, long epoch, int tasks) {
-        EpochRecord known = log.record();
-        if (known == null || known.epoch() < epoch) {
+        EpochRecord newest = log.record();
+        if (newest == null || newest.epoch() < epoch) {
             EpochRecord next = new EpochRecord(epoch, tasks, run, sequences(connection));
             log.replace(next);
             return new EpochPlan(query, next, EpochPlan.Kind.NEW);
         }
+        EpochRecord known = newest.among(states(connection));
         if (known.epoch() > epoch) {
             EpochPlan.Kind kind = decide(epoch,
                     "epoch " + known.epoch() + " has begun already (was the checkpoint set back?)");

@@ -108,6 +108,10 @@ class RepeatedEpochTest extends SparkTest {
         forget(1);
         run(query());
         assertEquals(range(100, 300), numbers(target));
+        nats().create(target, 3, -1);
+        forget(1);
+        run(query());
+        assertEquals(range(100, 300), numbers(target));
         append(source, 300, 400);
         run(query());
         assertEquals(range(100, 400), numbers(target));
