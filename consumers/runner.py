@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import os
-import signal
 import sys
 import threading
 import time
@@ -16,7 +15,7 @@ from typing import Protocol, TypeVar
 import redis
 from sqlalchemy.exc import SQLAlchemyError
 
-from common.process.ending import end_in_time
+from common.process.ending import stop_on_signal
 from common.process.garbage_collection import collect_seldom
 from common.settings import Settings
 from consumers import durability
@@ -163,22 +162,11 @@ def main(group: str, stream: str, build: Callable[[Settings, str], Handler], max
     member = parser.parse_args().member
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = threading.Event()
-    _stop_on_signal(stop)
+    stop_on_signal(stop, END_S, KEPT)  # also where a handler waits: for another member, or a server that is away
     settings = Settings.load()
     with connect(settings) as middleware, durability.told(settings):
         runner = Runner(middleware.data, stream, group, member, stop)
         sys.exit(consume(runner, lambda: build(settings, member), stop, max_events, timeout))
-
-
-def _stop_on_signal(stop: threading.Event) -> None:
-    """In time, too, where a handler waits: for another member, or for a server that is away."""
-    def end(*_: object) -> None:
-        if not stop.is_set():
-            stop.set()
-            end_in_time(END_S, KEPT)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
 
 
 def consume(

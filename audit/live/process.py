@@ -7,7 +7,6 @@ experiment measures the instance it rests.
 from __future__ import annotations
 
 import logging
-import signal
 import threading
 import time
 from typing import NamedTuple, TypeVar
@@ -22,7 +21,7 @@ from audit.live.rankings import Shown
 from audit.live.reading import Reading, Source
 from audit.live.streams import streams
 from common import experiments
-from common.process.ending import end_in_time
+from common.process.ending import stop_on_signal
 from common.process.garbage_collection import collect_seldom
 from common.settings import Settings
 from common.telemetry import ledger
@@ -122,13 +121,7 @@ def write(client: redis.Redis, settings: Settings, content: ledger.Ledger) -> No
 def main() -> None:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = threading.Event()
-
-    def end(*_: object) -> None:
-        stop.set()
-        end_in_time(END_S, "nothing depends on it")
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, end)
+    stop_on_signal(stop, END_S, "nothing depends on it")
     collect_seldom()
     keep(Settings.load(), stop)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import threading
 
 from common.settings import Settings
@@ -12,11 +14,15 @@ from tests.memory import Memory
 
 
 class Waiting(Kept):
-    """A handler that waits for somebody who does not come."""
+    """A handler that waits for somebody who does not come, in Python or, as clients do, in code of its own."""
 
     def handle(self, events: list[bytes], place: runner.Place) -> None:
         print("waiting", flush=True)
-        threading.Event().wait()
+        if os.environ["WAITS_IN"] == "python":
+            threading.Event().wait()
+        lock, mutex = ctypes.CDLL(None).pthread_mutex_lock, ctypes.create_string_buffer(64)
+        lock(mutex)
+        lock(mutex)  # for ever, and no signal interrupts it
 
 
 def connect(settings: Settings) -> Memory:

@@ -1,4 +1,5 @@
 import errno
+import os
 import signal
 import sqlite3
 import subprocess
@@ -206,11 +207,12 @@ def test_a_stream_store_that_comes_back_is_read_on(memory: Memory, monkeypatch: 
     assert handler.events == [b"0", b"1", b"2", b"3", b"4"]
 
 
+@pytest.mark.parametrize("where", ["python", "c"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_process_ends_in_time_whatever_its_handler_waits_for(number: signal.Signals) -> None:
+def test_a_process_ends_in_time_whatever_its_handler_waits_for(number: signal.Signals, where: str) -> None:
     consumer = subprocess.Popen(
         [sys.executable, "-m", "tests.consumers.processes"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        text=True,
+        text=True, env={**os.environ, "WAITS_IN": where},
     )
     try:
         assert consumer.stdout is not None
