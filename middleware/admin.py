@@ -114,10 +114,10 @@ def change(ask: Callable[[], None], seconds: float) -> None:
             time.sleep(CHANGE_PAUSE_SECONDS)
 
 
-def await_done(what: str, done: Callable[[], bool]) -> None:
-    """Returns once an operator's request has come true; raises Unreachable after a minute."""
-    deadline = time.monotonic() + DONE_SECONDS
+def await_done(what: str, done: Callable[[], bool], seconds: float = DONE_SECONDS) -> None:
+    """Returns once what was asked for has come true; raises Unreachable after so many seconds."""
+    deadline = time.monotonic() + seconds
     while not done():
         if time.monotonic() > deadline:
-            raise Unreachable(f"{what} took longer than {DONE_SECONDS:.0f} s")
+            raise Unreachable(f"{what} took longer than {seconds:.0f} s")
         time.sleep(0.2)

@@ -16,7 +16,12 @@ def end_in_time(seconds: float, kept: str) -> None:
 
     The client of a server that is away may wait for minutes, and nobody can call it back.
     """
-    threading.Thread(target=_end, args=(seconds, kept), name="end", daemon=True).start()
+    def end() -> None:
+        time.sleep(seconds)
+        log.error("this does not come to its end, so it ends now; %s", kept)
+        os._exit(1)
+
+    threading.Thread(target=end, name="end", daemon=True).start()
 
 
 def stop_on_signal(stop: threading.Event, seconds: float, kept: str) -> None:
@@ -36,12 +41,6 @@ def stop_on_signal(stop: threading.Event, seconds: float, kept: str) -> None:
         while os.read(told, 1)[0] not in (signal.SIGTERM, signal.SIGINT):
             pass
         stop.set()
-        _end(seconds, kept)
+        end_in_time(seconds, kept)
 
     threading.Thread(target=await_signal, name="signals", daemon=True).start()
-
-
-def _end(seconds: float, kept: str) -> None:
-    time.sleep(seconds)
-    log.error("this does not come to its end, so it ends now; %s", kept)
-    os._exit(1)

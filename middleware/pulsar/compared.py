@@ -20,16 +20,18 @@ SPARK = Source("Spark's data source for Pulsar: options", "spark_pulsar/README.m
 
 FILE = "standalone.conf"
 
-THREADS = "numIOThreads, bookkeeperClientNumIoThreads, serverNumIOThreads, and others"
-CACHES = "managedLedgerCacheSizeMB, dbStorage_writeCacheMaxSizeMb, dbStorage_readAheadCacheMaxSizeMb"
+THREADS = ("numIOThreads", "bookkeeperClientNumIoThreads", "serverNumIOThreads")
+"""Of many, which are set alike."""
+
+CACHES = ("managedLedgerCacheSizeMB", "dbStorage_writeCacheMaxSizeMb", "dbStorage_readAheadCacheMaxSizeMb")
 
 
 def compared(settings: Settings) -> Compared:
     synced = configured(settings, FILE, "journalSyncData", "true")
     wait = configured(settings, FILE, "journalMaxGroupWaitMSec", "1")
-    threads = ", ".join(configured(settings, FILE, name, "by the number of cores")
-                        for name in THREADS.split(", ")[:3])
-    caches = ", ".join(configured(settings, FILE, name, "by memory") for name in CACHES.split(", "))
+    all_threads, all_caches = f"{', '.join(THREADS)}, and others", ", ".join(CACHES)
+    threads = ", ".join(configured(settings, FILE, name, "by the number of cores") for name in THREADS)
+    caches = ", ".join(configured(settings, FILE, name, "by memory") for name in CACHES)
     tuned = settings.store_tuning == "documented"
     return Compared((
         Setting("journalSyncData (bookie)", synced,
@@ -53,8 +55,8 @@ def compared(settings: Settings) -> Compared:
         Setting("managedLedgerDefaultEnsembleSize, …WriteQuorum, …AckQuorum (broker)", ", ".join(
             configured(settings, FILE, f"managedLedgerDefault{name}", "2")
             for name in ("EnsembleSize", "WriteQuorum", "AckQuorum")), "one bookie: one copy", BROKER),
-        Setting(THREADS, threads, "one machine with few cores", BROKER),
-        Setting(CACHES, caches,
+        Setting(all_threads, threads, "one machine with few cores", BROKER),
+        Setting(all_caches, caches,
                 "in MB; what was just written is read from the first by Spark and the consumers", BROKER),
         Setting("managedLedgerNewEntriesCheckDelayInMillis (broker)",
                 configured(settings, FILE, "managedLedgerNewEntriesCheckDelayInMillis", "10"),
@@ -84,8 +86,8 @@ def compared(settings: Settings) -> Compared:
         Alternative("heap and direct memory",
                     "2 GB and 4 GB" if tuned else "less (deploy/local/pulsar/)", "2 GB and 4 GB (PULSAR_MEM)",
                     "garbage collected less often", BROKER, by_tuning=True),
-        Alternative(CACHES, caches, "by memory (the defaults)", "larger caches", BROKER, by_tuning=True),
-        Alternative(THREADS, threads, "by the number of cores (the defaults)",
+        Alternative(all_caches, caches, "by memory (the defaults)", "larger caches", BROKER, by_tuning=True),
+        Alternative(all_threads, threads, "by the number of cores (the defaults)",
                     "more threads than the machine has cores", BROKER, by_tuning=True),
         Alternative("journalSyncData", synced, "true for durability; false may improve writes",
                     "an acknowledgement would mean the page cache, as in a comparison of that class", BOOKIE),

@@ -23,6 +23,7 @@ from urllib.parse import quote
 import pulsar
 
 from common.settings import Settings
+from middleware.admin import await_done
 from middleware.errors import UnknownStream, Unreachable
 from middleware.pulsar.connection import TENANT, Connection
 from middleware.pulsar.ledgers import Ledgers
@@ -105,7 +106,9 @@ class Streams:
             self._unless_there(self._path(stream) + "/partitions",
                                {"partitions": partitions, "properties": {"life": uuid.uuid4().hex[:12]}},
                                WITH_PROPERTIES)
-            self._await_shown(stream)
+            # Where another has made it just now, the broker says that it is there some milliseconds before it shows it.
+            await_done(f"Pulsar at {self._rest.uri} to show {stream!r}, which is there as it says,",
+                       lambda: self._told(stream)[0] > 0, BEGIN_SECONDS)
             self.bind(stream, partitions)
             self.begin(stream, range(partitions - 1, -1, -1))
         else:
@@ -191,15 +194,6 @@ class Streams:
                 raise
             found = {}
         return found.get("partitions", 0), found.get("properties") or {}
-
-    def _await_shown(self, stream: str) -> None:
-        """The broker says that a topic is there some milliseconds before it shows it, where another has made it just
-        now. Raises Unreachable."""
-        until = time.monotonic() + BEGIN_SECONDS
-        while not self._told(stream)[0]:
-            if time.monotonic() > until:
-                raise Unreachable(f"Pulsar at {self._rest.uri} does not show {stream!r}, which is there as it says")
-            time.sleep(PAUSE_SECONDS)
 
     def _unless_there(self, path: str, content: Any, kind: str = "application/json") -> None:
         """The broker notes it in its log, with much else, where it is there already."""

@@ -21,6 +21,7 @@ from middleware.kafka.ports import Port
 
 HEAP: Mapping[StoreTuning, str] = {"laptop": "512m", "documented": "1g"}
 """The latter is that of Kafka's start script."""
+
 PROBE_SECONDS = 2.0
 API_VERSIONS = struct.pack(">hhih", 18, 0, 1, -1)
 """The request that every client begins with: key 18, version 0, correlation 1, no client name."""

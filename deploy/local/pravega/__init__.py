@@ -30,9 +30,6 @@ at a time under load."""
 
 SEGMENT_STORE_HEAP: Mapping[StoreTuning, str] = {"laptop": "768m", "documented": "4g"}
 
-COMPILATION: Mapping[StoreTuning, tuple[str, ...]] = {"laptop": ("-XX:TieredStopAtLevel=1",), "documented": ()}
-"""By the first tier alone the servers are ready, and cheap, from their first minute on."""
-
 SEGMENT_STORES, BOOKIES = 2, 4
 """With three replicas: each ledger lies on three of the bookies, two of which have an entry before it is acknowledged;
 the fourth takes the place of one that is dead. The containers are shared by the segment stores."""
@@ -139,7 +136,7 @@ def java(
 ) -> tuple[str, ...]:
     """Command that runs a main class of the servers with a fixed heap."""
     return (
-        *jvm.command(settings, heap), *COMPILATION[settings.store_tuning],
+        *jvm.command(settings, heap), *jvm.compilation(settings),
         f"-Dlogback.configurationFile={FOLDER / 'pravega' / 'logback.xml'}", "-Dzookeeper.jmx.log4j.disable=true",
         *options, "-cp", f"{patched(settings)}:{settings.jar_dir / 'pravega'}/*", main, *arguments,
     )

@@ -21,9 +21,6 @@ HEAP: Mapping[StoreTuning, str] = {"laptop": "384m", "documented": "2g"}
 DIRECT_MEMORY: Mapping[StoreTuning, str] = {"laptop": "384m", "documented": "4g"}
 """The latter holds the bookie's caches, the broker's, and what is on its way."""
 
-COMPILATION: Mapping[StoreTuning, tuple[str, ...]] = {"laptop": ("-XX:TieredStopAtLevel=1",), "documented": ()}
-"""By the first tier alone a server is ready, and cheap, from its first minute on."""
-
 MAX_MESSAGE_BYTES = 5 << 20
 """What the broker takes at least: more than a published group has."""
 
@@ -89,7 +86,7 @@ def java(settings: Settings, *arguments: str, options: tuple[str, ...] = ()) -> 
     """Command that runs the standalone server, or a part of it."""
     return (
         *jvm.command(settings, HEAP[settings.store_tuning]),
-        f"-XX:MaxDirectMemorySize={DIRECT_MEMORY[settings.store_tuning]}", *COMPILATION[settings.store_tuning],
+        f"-XX:MaxDirectMemorySize={DIRECT_MEMORY[settings.store_tuning]}", *jvm.compilation(settings),
         *(f"--add-opens={package}=ALL-UNNAMED" for package in OPENED),
         "-Dio.netty.tryReflectionSetAccessible=true", "-Dpulsar.allocator.exit_on_oom=true",
         f"-Dlog4j2.configurationFile={FOLDER / 'pulsar' / 'log4j2.xml'}",
